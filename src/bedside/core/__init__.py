@@ -1,0 +1,1 @@
+"""The vocabulary: only types that two rooms exchange."""

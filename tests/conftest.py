@@ -1,0 +1,33 @@
+"""No test reaches the network: loopback and Unix sockets only."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
+_LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
+
+_connect = socket.socket.connect
+
+
+def _guarded(self: socket.socket, address: object) -> None:
+    if self.family in (socket.AF_INET, socket.AF_INET6):
+        host = str(address[0])  # type: ignore[index]
+        if not host.startswith(_LOOPBACK):
+            message = f"a test tried to reach {host}; only loopback is allowed"
+            raise RuntimeError(message)
+    _connect(self, address)  # type: ignore[arg-type]
+
+
+socket.socket.connect = _guarded  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of measuring data; the test is skipped where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("../shared/data is not here: this test measures on data that is not shipped")
+    return SHARED.resolve()
