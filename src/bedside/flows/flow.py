@@ -1,1 +1,138 @@
-"""flow."""
+"""What a flow is: pure functions over one pipeline.
+
+A flow folder holds no await, clock or store (import-linter keeps it so). `flows.turn` calls these
+functions in the order of the turn: plan, gather, more, answer or steps, compose, changes, jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from bedside.core.access import Grant
+from bedside.core.context import Assembly, Block, Budget, Count, Item, Layout, Numbering
+from bedside.core.ids import SessionId, TurnId
+from bedside.core.turn import (
+    Change,
+    Check,
+    Decoder,
+    Draft,
+    Ended,
+    Gathered,
+    Job,
+    Need,
+    Plan,
+    Route,
+    Tool,
+    TurnRequest,
+    Verdict,
+)
+from bedside.core.value import value
+
+__all__ = ["Done", "Flow", "Opened", "Release", "Step", "View"]
+
+S = TypeVar("S")
+Release = Literal["plain", "sentence", "whole", "never"]
+
+
+@value
+class Opened(Generic[S]):
+    """A turn that has begun: its row, lease, grant and everything pinned for it.
+
+    `history` is oldest first, one item per message with its role, `[n]` markers stripped.
+    `numbering` is the session's, append-only. `as_of` was pinned when the session began: ages in
+    session blocks count from it, so that midnight does not change a prefix. `pinned` holds the
+    architecture, editions and settings of the session; `can` the abilities of the routed model
+    ("model", "tools", "json", "images"); empty when none is configured. `data` is hot data by
+    name (catalogue rows), read by epoch at open. `minimum` is the provider's smallest cacheable
+    prefix, in tokens.
+    """
+
+    turn: TurnId
+    session: SessionId
+    grant: Grant
+    state: S
+    revision: int
+    history: tuple[Item, ...]
+    numbering: Numbering
+    now: datetime
+    as_of: date
+    count: Count
+    pinned: Mapping[str, str]
+    can: frozenset[str] = frozenset()
+    data: Mapping[str, Any] | None = None
+    minimum: int = 0
+
+
+@value
+class View(Generic[S]):
+    """All that a flow may look at. `done` holds the checked results of earlier steps."""
+
+    request: TurnRequest
+    opened: Opened[S]
+    plan: Plan
+    gathered: Gathered
+    done: tuple[Done[S], ...] = ()
+
+
+@value
+class Step(Generic[S]):
+    """One model call (or `calls` of them with tools), its context, checks and release.
+
+    `unaided` is what stands when no model can: the flow's own pure writer. `release` says in
+    which units text is shown after its checks. `repairs` is the most model calls that failed
+    checks may cost.
+    """
+
+    name: str
+    blocks: tuple[Block, ...]
+    budget: Budget
+    layout: Layout
+    route: Route
+    decoder: Callable[[], Decoder]
+    checks: tuple[Check, ...]
+    unaided: Callable[[View[S]], Draft]
+    release: Release = "sentence"
+    tools: tuple[Tool, ...] = ()
+    calls: int = 1
+    schema: object | None = None
+    repairs: int = 1
+
+
+@value
+class Done(Generic[S]):
+    """A finished step. `step` and `prompt` are `None` where rules took the whole question."""
+
+    step: Step[S] | None
+    draft: Draft
+    verdict: Verdict
+    prompt: Assembly | None
+    calls: tuple[Ended, ...] = ()
+    why_unaided: str = ""
+
+
+@value
+class Flow(Generic[S]):
+    """One application, declared.
+
+    `more` names the second and last round of needs. `answer` takes the whole question by rule, or
+    returns `None`. `next` sees the checked results of earlier steps and gives the next step, or
+    `None`. `reduce` runs inside the commit, on the state as it is then. `checks` are those of a
+    drafted answer by rule.
+    """
+
+    name: str
+    version: str
+    initial: Callable[[], S]
+    plan: Callable[[TurnRequest, Opened[S]], Plan]
+    more: Callable[[View[S]], tuple[Need[Any], ...]]
+    answer: Callable[[View[S]], Draft | None]
+    next: Callable[[View[S]], Step[S] | None]
+    compose: Callable[[View[S]], Done[S]]
+    changes: Callable[[View[S]], tuple[Change, ...]]
+    reduce: Callable[[S, Change], S]
+    jobs: Callable[[View[S]], tuple[Job, ...]]
+    checks: tuple[Check, ...] = ()
+    dump: Callable[[S], object] | None = None
+    load: Callable[[Any], S] | None = None
