@@ -48,6 +48,7 @@ _ONLY_MARKER = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\(?(?:\d{1,3}|[a-zA-Z]|[ivx
 _LABEL = re.compile(r"[A-Z][\w /&,()'-]{0,48}:[ \t]")
 _WORD_BEFORE = re.compile(r"[\w./'-]*$")
 _FENCE = re.compile(r"[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$")
+_BACK = 60  # characters looked at before a full stop, so that one endless line costs no more
 _SHORT_LINE = 50
 _GOES_ON = (",", "-", "(", "/", " and", " or", " of", " with", " the")
 
@@ -114,7 +115,7 @@ def _stop_cuts(text: str) -> list[int]:
             continue
         line = bisect_right(newlines, match.start()) - 1
         line_start = newlines[line] + 1 if line >= 0 else 0
-        head = text[line_start : match.start()]
+        head = text[max(line_start, match.start() - _BACK) : match.start()]
         follow = text[at : at + 40].lstrip(" \t\r\n\"'“‘«([*_")[:12]
         if _ends(head, mark, follow):
             cuts.append(at)
