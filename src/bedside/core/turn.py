@@ -155,6 +155,8 @@ class Draft:
 
     `by` is "rules", "extractive" or "model:<name>"; `cut` is True when the stream broke off.
     `items` are what a deterministic writer used: they are shown to the gate as quotable.
+    A deterministic writer numbers them itself: `[k]` and `Quote.n == k` mean `items[k - 1]`, and
+    the engine rewrites them to the session's numbers (`flows.numbers`).
     `missing` names what was looked for and not found.
     """
 

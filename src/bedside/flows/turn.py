@@ -1,1 +1,348 @@
-"""turn."""
+"""The turn, from open to commit. Nothing else sequences one.
+
+    open      tx 1: turn row, idempotency key, lease, message, grant + audit row
+    plan      pure rules
+    gather    needs, each under its deadline; then at most one more round
+    answer    rules: the whole question, or nothing
+    step*     flow.next(view): assemble -> (stream -> tools -> extend)* -> gate -> at most one repair
+    commit    tx 2, fenced by lease and revision
+
+The engine owns the task: a door that leaves does not end it. Released text is never recalled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from bedside.context import assemble, extend, reorder
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
+from bedside.core.ids import TurnId
+from bedside.core.turn import (
+    Change,
+    Citation,
+    Delta,
+    Draft,
+    Ended,
+    Gate,
+    Gateway,
+    Gathered,
+    Got,
+    Lost,
+    Need,
+    NoModel,
+    Plan,
+    Tool,
+    TurnRequest,
+    Verdict,
+)
+from bedside.core.value import value
+from bedside.flows.flow import Done, Flow, Opened, Step, View
+from bedside.flows.numbers import number_draft
+
+__all__ = ["Emit", "Services", "Store", "Trace", "TurnResult", "turn"]
+
+S = TypeVar("S")
+Emit = Callable[["Plan | Delta | Citation"], Awaitable[None]]
+
+
+@value
+class TurnResult:
+    """A turn that ended. `body` is the turn as the contract has it."""
+
+    turn: TurnId
+    status: Literal["complete", "incomplete", "refused"]
+    body: Mapping[str, Any]
+
+
+class Trace:
+    """What happened in a turn, in order. Times are milliseconds since the turn began."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._start = clock, clock.monotonic()
+        self.events: list[dict[str, Any]] = []
+
+    def ms(self) -> float:
+        """Milliseconds since the turn began."""
+        return (self._clock.monotonic() - self._start) * 1000
+
+    def add(self, kind: str, /, **public: object) -> None:
+        """Note an event. Its fields are exported, so they hold ids, counts and names only."""
+        self.events.append({"event": kind, "at_ms": round(self.ms(), 2), **public})
+
+
+class Store(Protocol[S]):
+    """Where turns live; `flows.ledger` is the real one."""
+
+    async def open(self, request: TurnRequest) -> Opened[S] | TurnResult:
+        """Transaction 1, or the first result of this idempotency key."""
+        ...
+
+    async def commit(
+        self,
+        opened: Opened[S],
+        *,
+        flow: Flow[S],
+        view: View[S],
+        final: Done[S],
+        changes: Sequence[Change],
+        trace: Trace,
+    ) -> TurnResult:
+        """Transaction 2, fenced."""
+        ...
+
+    async def abandon(self, opened: Opened[S], *, why: str, trace: Trace) -> TurnResult:
+        """Transaction 2 of a turn that was cut."""
+        ...
+
+
+@value
+class Services(Generic[S]):
+    """What a turn needs from outside."""
+
+    store: Store[S]
+    models: Gateway
+    gather: Callable[[Sequence[Need[Any]], Grant], Awaitable[Gathered]]
+    gate: Callable[[Step[S] | None, Assembly | None, View[S]], Gate]
+    clock: Clock
+
+
+async def turn(
+    flows: Callable[[TurnRequest, Opened[S]], Sequence[Flow[S]]],
+    request: TurnRequest,
+    io: Services[S],
+    emit: Emit,
+) -> TurnResult:
+    """Run one turn to its end.
+
+    Raises:
+        BedsideError: the turn could not be opened, or the last architecture failed; the turn is
+            then stored as incomplete (or refused, where the budget was too small).
+    """
+    trace = Trace(io.clock)
+    opened = await io.store.open(request)
+    if isinstance(opened, TurnResult):
+        return opened
+    trace.add("opened", audit_seq=opened.grant.audit_seq, history=len(opened.history))
+    sent = False
+
+    async def out(event: Plan | Delta | Citation) -> None:
+        nonlocal sent
+        sent = sent or not isinstance(event, Plan)
+        await emit(event)
+
+    chain = flows(request, opened)
+    for index, flow in enumerate(chain):
+        try:
+            view = await _run(flow, request, opened, io, out, trace)
+            final, changes = flow.compose(view), flow.changes(view)
+        except Exception as error:
+            if sent or index + 1 == len(chain):
+                await io.store.abandon(opened, why=type(error).__name__, trace=trace)
+                raise
+            trace.add("fell_through", flow=flow.name, why=type(error).__name__)
+        except BaseException:
+            await io.store.abandon(opened, why="cancelled", trace=trace)
+            raise
+        else:
+            return await io.store.commit(
+                opened, flow=flow, view=view, final=final, changes=changes, trace=trace
+            )
+    raise AssertionError("a flow chain is never empty")
+
+
+async def _run(
+    flow: Flow[S],
+    request: TurnRequest,
+    opened: Opened[S],
+    io: Services[S],
+    out: Emit,
+    trace: Trace,
+) -> View[S]:
+    plan = flow.plan(request, opened)
+    trace.add("plan", intent=plan.intent, source=plan.source, needs=len(plan.needs))
+    await out(plan)
+    gathered = await _gather(plan.needs, opened.grant, io, trace)
+    view: View[S] = View(request=request, opened=opened, plan=plan, gathered=gathered)
+    if extra := flow.more(view):
+        more = await _gather(extra, opened.grant, io, trace)
+        view = replace(view, gathered={**view.gathered, **more})
+    if request.option("call", "yes") == "no":
+        return _assembled_only(flow, view, trace)
+    if (draft := flow.answer(view)) is not None:
+        return await _by_rule(flow, view, draft, io, out, trace)
+    while (step := flow.next(view)) is not None:
+        view = replace(view, done=(*view.done, await _perform(step, view, io, out, trace)))
+    return view
+
+
+async def _gather(
+    needs: Sequence[Need[Any]], grant: Grant, io: Services[S], trace: Trace
+) -> Gathered:
+    gathered = await io.gather(needs, grant)
+    for need, found in gathered.items():
+        if isinstance(found, Got):
+            trace.add("gathered", need=need.name, via=found.via, ms=round(found.ms, 2))
+        else:
+            trace.add("lost", need=need.name, why=found.why, ms=round(found.ms, 2))
+    return gathered
+
+
+def _compile(step: Step[S], view: View[S], numbering: Numbering) -> Assembly:
+    return assemble(
+        step.blocks,
+        budget=step.budget,
+        layout=step.layout,
+        numbering=numbering,
+        count=view.opened.count,
+        minimum=view.opened.minimum,
+    )
+
+
+def _assembled_only(flow: Flow[S], view: View[S], trace: Trace) -> View[S]:
+    step = flow.next(view)
+    if step is None:
+        return view
+    prompt = _compile(step, view, view.opened.numbering)
+    trace.add("assembled", step=step.name, tokens=prompt.tokens)
+    nothing = Done(step=step, draft=Draft(text="", by=""), verdict=Verdict(text=""), prompt=prompt)
+    return replace(view, done=(nothing,))
+
+
+async def _by_rule(
+    flow: Flow[S], view: View[S], draft: Draft, io: Services[S], out: Emit, trace: Trace
+) -> View[S]:
+    """Check and release a rule's answer; the context is compiled too, for the receipt."""
+    step = flow.next(view)
+    prompt = _compile(step, view, view.opened.numbering) if step is not None else None
+    numbering = prompt.numbering if prompt is not None else view.opened.numbering
+    draft, shown = number_draft(draft, numbering, prompt)
+    verdict, text = io.gate(None, shown, view).close(draft, last=True)
+    for event in text:
+        await out(event)
+    trace.add("answered", by=draft.by, claims=len(verdict.claims), removed=len(verdict.removed))
+    done: Done[S] = Done(step=step, draft=draft, verdict=verdict, prompt=shown)
+    return replace(view, done=(done,))
+
+
+async def _perform(
+    step: Step[S], view: View[S], io: Services[S], out: Emit, trace: Trace
+) -> Done[S]:
+    numbering = next(
+        (done.prompt.numbering for done in reversed(view.done) if done.prompt is not None),
+        view.opened.numbering,
+    )
+    prompt = _compile(step, view, numbering)
+    trace.add("assembled", step=step.name, tokens=prompt.tokens, limit=step.budget.limit)
+    ended: list[Ended] = []
+    left, repairs, why_unaided = step.calls, step.repairs, ""
+    while True:
+        gate, decoder = io.gate(step, prompt, view), step.decoder()
+        asked: list[ToolCall] = []
+        sent = False
+        left -= 1
+        try:
+            async for event in io.models.stream(
+                prompt,
+                route=step.route,
+                tools=step.tools,
+                may_call=left > 0,
+                schema=step.schema,
+                output=step.budget.output,
+                deadline_ms=view.request.deadline_ms,
+            ):
+                if isinstance(event, Delta):
+                    for piece in gate.admit(decoder.feed(event.text)):
+                        sent = True
+                        await out(piece)
+                elif isinstance(event, ToolCall):
+                    asked.append(event)
+                else:
+                    ended.append(event)
+            draft = decoder.finish()
+            last = ended[-1] if ended else None
+            if last is not None:
+                draft = replace(draft, by=f"model:{last.model}", cut=draft.cut or last.cut)
+        except NoModel as error:
+            ended.extend(error.calls)
+            why_unaided = error.why
+            trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
+            draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
+            gate, asked, repairs = io.gate(step, prompt, view), [], 0
+        if asked and left > 0:
+            results = await _use(step.tools, asked, view.opened.grant, io, trace)
+            opaque = ended[-1].opaque if ended else ()
+            said = Message(
+                role="assistant",
+                parts=(*((draft.text,) if draft.text else ()), *asked, *opaque),
+                tokens=view.opened.count(draft.text),
+            )
+            prompt = extend(
+                prompt,
+                said=said,
+                results=results,
+                budget=step.budget,
+                calls_left=left,
+                count=view.opened.count,
+            )
+            continue
+        verdict, text = gate.close(draft, last=repairs == 0 or sent or draft.cut)
+        if verdict.repair is None:
+            break
+        repairs -= 1
+        left = 1
+        trace.add("repair", step=step.name, findings=[found.id for found in verdict.findings])
+        prompt = reorder(prompt, draft=draft, order=verdict.repair, count=view.opened.count)
+    for event in text:
+        await out(event)
+    trace.add(
+        "checked",
+        step=step.name,
+        by=draft.by.partition(":")[0],
+        claims=len(verdict.claims),
+        citations=len(verdict.citations),
+        removed=len(verdict.removed),
+    )
+    return Done(
+        step=step,
+        draft=draft,
+        verdict=verdict,
+        prompt=prompt,
+        calls=tuple(ended),
+        why_unaided=why_unaided,
+    )
+
+
+async def _use(
+    tools: Sequence[Tool],
+    asked: Sequence[ToolCall],
+    grant: Grant,
+    io: Services[S],
+    trace: Trace,
+) -> list[ToolResult]:
+    """Answer each tool call; a wrong call gets an error that the model can act on."""
+    by_name = {tool.name: tool for tool in tools}
+    results: list[ToolResult] = []
+    for call in asked:
+        tool = by_name.get(call.name)
+        if tool is None:
+            names = ", ".join(sorted(by_name))
+            results.append(ToolResult(id=call.id, error=f"No tool {call.name!r}. Use: {names}."))
+            continue
+        try:
+            arguments = json.loads(call.arguments or "{}")
+            need = tool.need(arguments)
+        except (ValueError, KeyError, TypeError) as error:
+            wrong = f"Arguments are wrong ({type(error).__name__}). Follow the tool's schema."
+            results.append(ToolResult(id=call.id, error=wrong))
+            continue
+        found = (await _gather((need,), grant, io, trace))[need]
+        if isinstance(found, Lost):
+            results.append(ToolResult(id=call.id, error=f"The search failed: {found.why}."))
+        else:
+            results.append(ToolResult(id=call.id, items=tuple(found.value)))
+    return results

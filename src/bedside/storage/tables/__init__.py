@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bedside.storage.tables import access as _access
+from bedside.storage.tables import jobs as _jobs
 from bedside.storage.tables import source as _source
+from bedside.storage.tables import turn as _turn
 from bedside.storage.tables.base import UtcTime, metadata
 
 __all__ = ["UtcTime", "metadata"]
 
-_ = (_source,)
+_ = (_access, _jobs, _source, _turn)
