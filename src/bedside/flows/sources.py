@@ -1,1 +1,63 @@
-"""sources."""
+"""From a need to the room that meets it: concurrent, each under its own deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import OutsideError, Refusal
+from bedside.core.turn import Gathered, Got, Lost, Need
+
+__all__ = ["Reader", "Sources"]
+
+Reader = Callable[[Any, Grant], Awaitable[Any]]
+"""Meets one kind of need under one grant and returns the room's own value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Maps the type of a need to its room, and to what serves when the room is late or down.
+
+    A source that fails makes the turn poorer, never broken: it comes back as `Lost`, or as `Got`
+    with `via` naming the fallback.
+    """
+
+    readers: Mapping[type[Need[Any]], Reader]
+    fallbacks: Mapping[type[Need[Any]], tuple[str, Reader]]
+    clock: Clock
+
+    async def gather(self, needs: Sequence[Need[Any]], grant: Grant) -> Gathered:
+        """Meet every need at once; the order of `needs` is kept."""
+        found = await asyncio.gather(*(self._meet(need, grant) for need in needs))
+        return dict(zip(needs, found, strict=True))
+
+    async def _meet(self, need: Need[Any], grant: Grant) -> Got[Any] | Lost:
+        start = self.clock.monotonic()
+
+        def ms() -> float:
+            return (self.clock.monotonic() - start) * 1000
+
+        reader = self.readers.get(type(need))
+        if reader is None:
+            return Lost(why="refused", detail=f"no room meets {type(need).__name__}")
+        try:
+            async with asyncio.timeout(need.deadline_ms / 1000):
+                return Got(value=await reader(need, grant), ms=ms())
+        except TimeoutError:
+            lost = Lost(why="timeout", ms=ms())
+        except Refusal as error:
+            return Lost(why="refused", ms=ms(), detail=type(error).__name__)
+        except OutsideError as error:
+            lost = Lost(why="failed", ms=ms(), detail=type(error).__name__)
+        if type(need) not in self.fallbacks:
+            return lost
+        name, fallback = self.fallbacks[type(need)]
+        try:
+            async with asyncio.timeout(need.deadline_ms / 1000):
+                return Got(value=await fallback(need, grant), via=f"{name} ({lost.why})", ms=ms())
+        except (TimeoutError, OutsideError):
+            return lost

@@ -13,15 +13,14 @@ The engine owns the task: a door that leaves does not end it. Released text is n
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from bedside.context import assemble, extend, reorder
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
-from bedside.core.ids import TurnId
 from bedside.core.turn import (
     Change,
     Citation,
@@ -43,36 +42,12 @@ from bedside.core.turn import (
 from bedside.core.value import value
 from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.flows.numbers import number_draft
+from bedside.flows.trace import Trace, TurnResult
 
-__all__ = ["Emit", "Services", "Store", "Trace", "TurnResult", "turn"]
+__all__ = ["Emit", "Services", "Store", "turn"]
 
 S = TypeVar("S")
 Emit = Callable[["Plan | Delta | Citation"], Awaitable[None]]
-
-
-@value
-class TurnResult:
-    """A turn that ended. `body` is the turn as the contract has it."""
-
-    turn: TurnId
-    status: Literal["complete", "incomplete", "refused"]
-    body: Mapping[str, Any]
-
-
-class Trace:
-    """What happened in a turn, in order. Times are milliseconds since the turn began."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock, self._start = clock, clock.monotonic()
-        self.events: list[dict[str, Any]] = []
-
-    def ms(self) -> float:
-        """Milliseconds since the turn began."""
-        return (self._clock.monotonic() - self._start) * 1000
-
-    def add(self, kind: str, /, **public: object) -> None:
-        """Note an event. Its fields are exported, so they hold ids, counts and names only."""
-        self.events.append({"event": kind, "at_ms": round(self.ms(), 2), **public})
 
 
 class Store(Protocol[S]):

@@ -1,0 +1,347 @@
+"""Where turns live: joins the rows of `storage.turns` with a flow's state and result."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass, replace
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Connection
+
+from bedside.core.clock import Clock
+from bedside.core.context import Count, Item
+from bedside.core.errors import BudgetTooSmall, Conflict
+from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId, TurnId
+from bedside.core.source import Source, Span
+from bedside.core.turn import Change, Ended, TurnRequest
+from bedside.core.value import value
+from bedside.flows.flow import Done, Flow, Opened, View
+from bedside.flows.result import prompt_parts, turn_body
+from bedside.flows.trace import Trace, TurnResult
+from bedside.storage import access, turns
+from bedside.storage.store import Store
+
+__all__ = ["Ledger", "Pinned"]
+
+S = TypeVar("S")
+_POLL_SECONDS = 0.05
+_MARKER = re.compile(r"\s?\[\d{1,4}\]")  # yesterday's [3] must not mean today's
+
+
+@value
+class Pinned:
+    """What the engine pins for a turn.
+
+    `count` is the token counter of `tokenizer` with the session's correction; `can` the abilities
+    of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens.
+    """
+
+    count: Count
+    tokenizer: str
+    can: frozenset[str]
+    minimum: int
+    settings: Mapping[str, str]
+    version: str
+    lease_seconds: int
+    data: Mapping[str, Any] | None = None
+
+
+class Ledger(Generic[S]):
+    """The store of one door's turns: one tenant, one actor."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        flow: Flow[S],
+        clock: Clock,
+        tenant: TenantId,
+        actor: ActorId,
+        pinned: Pinned,
+        new_id: Callable[[str], str],
+        egress: Callable[[Sequence[Ended]], str],
+        check_patient: Callable[[Connection, TenantId, PatientId], None],
+    ) -> None:
+        self._store, self._flow, self._clock = store, flow, clock
+        self._tenant, self._actor, self._pinned = tenant, actor, pinned
+        self._new_id, self._egress, self._check_patient = new_id, egress, check_patient
+        self._new: turns.NewTurn | None = None
+        self._begun: turns.Begun | None = None
+
+    async def open(self, request: TurnRequest) -> Opened[S] | TurnResult:
+        """Transaction 1, or the first result of this key. Waits while the conversation is busy.
+
+        Raises:
+            Conflict: the conversation stayed busy for the request's deadline, or the key belongs
+                to another request.
+            NotFound: the patient or the session is not in this scope.
+        """
+        new = self._describe(request)
+        deadline = self._clock.monotonic() + request.deadline_ms / 1000
+        while True:
+            begun = await self._store.write(lambda connection: self._begin(connection, new))
+            if isinstance(begun, tuple):
+                return self._opened(request, new, *begun)
+            if isinstance(begun, turns.Earlier) and begun.result is not None:
+                return _first_result(begun)
+            if self._clock.monotonic() >= deadline:
+                raise Conflict(
+                    "conversation", why="another turn of it is still running", do="Ask again."
+                )
+            await asyncio.sleep(_POLL_SECONDS)
+
+    def _describe(self, request: TurnRequest) -> turns.NewTurn:
+        parts = {
+            name: getattr(request, name)
+            for name in ("flow", "text", "session", "patient", "documents", "selected", "options")
+        }
+        digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
+        return turns.NewTurn(
+            tenant=self._tenant,
+            turn=self._new_id("turn"),
+            session=request.session or self._new_id("session"),
+            flow=self._flow.name,
+            actor=self._actor,
+            patient=request.patient,
+            key=request.idempotency_key,
+            request_sha256=digest.hexdigest(),
+            text=request.text,
+            person=request.person or "",
+            as_of=self._clock.now().date(),
+            pinned=self._pinned.settings,
+        )
+
+    def _begin(
+        self, connection: Connection, new: turns.NewTurn
+    ) -> tuple[turns.Begun, Any, str | None] | turns.Earlier | turns.Busy:
+        if new.patient is not None:
+            self._check_patient(connection, new.tenant, PatientId(new.patient))
+        begun = turns.begin(
+            connection,
+            new,
+            now=self._clock.now(),
+            lease=timedelta(seconds=self._pinned.lease_seconds),
+        )
+        if not isinstance(begun, turns.Begun):
+            return begun
+        granted = access.grant(
+            connection,
+            tenant=self._tenant,
+            actor=self._actor,
+            action="ask",
+            at=self._clock.now(),
+            patient=PatientId(new.patient) if new.patient else None,
+            session=SessionId(begun.session),
+            purpose=self._flow.name,
+        )
+        body = turns.load_state(
+            connection, tenant=new.tenant, session_id=begun.session, person=new.person
+        )
+        return begun, granted, body
+
+    def _opened(
+        self,
+        request: TurnRequest,
+        new: turns.NewTurn,
+        begun: turns.Begun,
+        granted: Any,
+        body: str | None,
+    ) -> Opened[S]:
+        self._new = replace(new, turn=begun.turn, session=begun.session)
+        self._begun = begun
+        given = request.history
+        history = (
+            tuple(_history_item(role, text, f"given-{i}") for i, (role, text) in enumerate(given))
+            if given is not None
+            else tuple(_history_item(role, text, key) for role, text, key in begun.history)
+        )
+        return Opened(
+            turn=TurnId(begun.turn),
+            session=SessionId(begun.session),
+            grant=granted,
+            state=self._load(body),
+            revision=begun.revision,
+            history=history,
+            numbering={(SourceId(s), r): n for (s, r), n in begun.numbering.items()},
+            now=self._clock.now(),
+            as_of=begun.as_of,
+            pinned=begun.pinned,
+            can=self._pinned.can,
+            count=self._pinned.count,
+            data=self._pinned.data,
+            minimum=self._pinned.minimum,
+        )
+
+    def _load(self, body: str | None) -> S:
+        if body is None:
+            return self._flow.initial()
+        tree = json.loads(body)
+        return self._flow.load(tree) if self._flow.load else tree
+
+    def _dump(self, state: S) -> str:
+        tree: object = self._flow.dump(state) if self._flow.dump else state
+        if is_dataclass(tree) and not isinstance(tree, type):
+            tree = asdict(tree)
+        return json.dumps(tree, sort_keys=True, default=str)
+
+    async def commit(
+        self,
+        opened: Opened[S],
+        *,
+        flow: Flow[S],
+        view: View[S],
+        final: Done[S],
+        changes: Sequence[Change],
+        trace: Trace,
+    ) -> TurnResult:
+        """Transaction 2: result, answer, citations, state, prompts, under the fence."""
+        calls = [call for done in view.done for call in done.calls]
+        status = "incomplete" if final.draft.cut else "complete"
+        body = turn_body(
+            opened=opened,
+            flow=flow,
+            view=view,
+            final=final,
+            status=status,
+            egress=self._egress(calls),
+            tokenizer=self._pinned.tokenizer,
+            version=self._pinned.version,
+            ms=trace.ms(),
+        )
+        prompts = [parts for done in view.done if (parts := prompt_parts(done.prompt))]
+        if view.request.option("call", "yes") == "no":
+            body["prompt"] = [
+                {"role": role, "content": text} for parts in prompts for role, text in parts
+            ]
+        if body["receipt"] is not None:
+            trace.add(
+                "context_assembled",
+                tokens={row["name"]: row["given"] for row in body["receipt"]["blocks"]},
+                scenario=view.plan.intent,
+                plan_source=view.plan.source,
+                dropped=sum(len(row["dropped"]) for row in body["receipt"]["blocks"]),
+            )
+        numbering = final.prompt.numbering if final.prompt else opened.numbering
+        await self._finish(
+            status=status,
+            answer=final.verdict.text,
+            body=body,
+            trace=trace,
+            numbering={(str(s), r): n for (s, r), n in numbering.items()},
+            prompts=prompts,
+            apply=self._reducer(flow, changes),
+        )
+        return TurnResult(turn=opened.turn, status=status, body=body)
+
+    def _reducer(
+        self, flow: Flow[S], changes: Sequence[Change]
+    ) -> Callable[[Connection], None] | None:
+        if not changes:
+            return None
+        new = self._require_new()
+
+        def apply(connection: Connection) -> None:
+            body = turns.load_state(
+                connection, tenant=new.tenant, session_id=new.session, person=new.person
+            )
+            state = self._load(body)
+            for change in changes:
+                state = flow.reduce(state, change)
+            turns.save_state(
+                connection,
+                tenant=new.tenant,
+                session_id=new.session,
+                person=new.person,
+                body=self._dump(state),
+            )
+
+        return apply
+
+    async def abandon(self, opened: Opened[S], *, why: str, trace: Trace) -> TurnResult:
+        """Transaction 2 of a cut turn, shielded from the cancellation that caused it."""
+        status = "refused" if why == BudgetTooSmall.__name__ else "incomplete"
+        trace.add("abandoned", why=why)
+        body: dict[str, Any] = {
+            "turn_id": opened.turn,
+            "flow": self._flow.name,
+            "session_id": opened.session,
+            "status": status,
+            "answer": "",
+            "answered_by": None,
+            "citations": [],
+            "claims": [],
+            "why": why,
+        }
+        await asyncio.shield(
+            self._finish(
+                status=status,
+                answer="",
+                body=body,
+                trace=trace,
+                numbering={},
+                prompts=[],
+                apply=None,
+            )
+        )
+        return TurnResult(turn=opened.turn, status=status, body=body)
+
+    async def _finish(
+        self,
+        *,
+        status: str,
+        answer: str,
+        body: Mapping[str, Any],
+        trace: Trace,
+        numbering: Mapping[tuple[str, int], int],
+        prompts: Sequence[Sequence[tuple[str, str]]],
+        apply: Callable[[Connection], None] | None,
+    ) -> None:
+        begun, new = self._begun, self._require_new()
+        if begun is None:
+            raise AssertionError("a turn is finished only after it was opened")
+        hashed = [
+            [(role, hashlib.sha256(text.encode()).hexdigest(), text) for role, text in parts]
+            for parts in prompts
+        ]
+        await self._store.write(
+            lambda connection: turns.finish(
+                connection,
+                new=new,
+                begun=begun,
+                status=status,
+                answer=answer,
+                result=body,
+                trace={"events": trace.events},
+                numbering=numbering,
+                prompts=hashed,
+                now=self._clock.now(),
+                apply=apply,
+            )
+        )
+
+    def _require_new(self) -> turns.NewTurn:
+        if self._new is None:
+            raise AssertionError("a turn is finished only after it was opened")
+        return self._new
+
+
+def _first_result(earlier: turns.Earlier) -> TurnResult:
+    body = json.loads(earlier.result or "{}")
+    return TurnResult(turn=TurnId(earlier.turn), status=body["status"], body=body)
+
+
+def _history_item(role: str, text: str, key: str) -> Item:
+    if role == "assistant":
+        text = _MARKER.sub("", text)
+    source = Source(id=SourceId(key), revision=1, kind="message", title=f"{role} message")
+    return Item(
+        text,
+        key=key,
+        role="assistant" if role == "assistant" else "user",
+        span=Span(source=source, start=0, end=len(text)),
+    )

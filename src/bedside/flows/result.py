@@ -1,0 +1,209 @@
+"""The turn as the contract has it: one JSON value from what a turn saw and did. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from bedside.context import receipt
+from bedside.core.context import Assembly, ToolCall, ToolResult
+from bedside.core.source import Source
+from bedside.core.turn import Citation, Ended, Finding, Got, Lost
+from bedside.flows.flow import Done, Flow, Opened, View
+from bedside.knowledge.needs import Hits
+from bedside.record.needs import RecordFacts
+
+__all__ = ["prompt_parts", "turn_body"]
+
+S = TypeVar("S")
+
+_OUTCOME = {
+    "pass": "pass",
+    "flag": "flagged",
+    "repair": "repaired",
+    "remove": "removed",
+    "block": "blocked",
+}
+
+
+def turn_body(
+    *,
+    opened: Opened[S],
+    flow: Flow[S],
+    view: View[S],
+    final: Done[S],
+    status: str,
+    egress: str,
+    tokenizer: str,
+    version: str,
+    ms: float,
+) -> dict[str, Any]:
+    """Build the turn JSON. Unknown figures are `None`, never 0."""
+    calls = [call for done in view.done for call in done.calls]
+    prompt = final.prompt
+    verdict = final.verdict
+    records = [
+        found.value
+        for found in view.gathered.values()
+        if isinstance(found, Got) and isinstance(found.value, RecordFacts)
+    ]
+    return {
+        "turn_id": opened.turn,
+        "flow": flow.name,
+        "session_id": opened.session,
+        "status": status,
+        "answer": verdict.text,
+        "answered_by": final.draft.by or None,
+        "citations": [_citation(cited) for cited in verdict.citations],
+        "claims": [
+            {
+                "answer_start": claim.at[0],
+                "answer_end": claim.at[1],
+                "text": verdict.text[claim.at[0] : claim.at[1]],
+                "basis": claim.basis,
+                "support": claim.support,
+                "severity": claim.severity,
+                "citations": list(claim.citations),
+            }
+            for claim in verdict.claims
+        ],
+        "contradictions": [
+            {
+                "rule": found.rule,
+                "text": found.text,
+                "sources": [fact.source.id for fact in found.facts],
+            }
+            for record in records
+            for found in record.contradictions
+        ],
+        "review": {"state": "draft", "by": None, "at": None},
+        "egress": egress,
+        "removed": [{"claim": text, "why": why} for text, why in verdict.removed],
+        "degraded": _degraded(view),
+        "missing": list(final.draft.missing),
+        "guardrails": [_finding(found) for found in verdict.findings],
+        "plan": {
+            "intent": view.plan.intent,
+            "categories": list(view.plan.categories),
+            "source": view.plan.source,
+            "queries": list(view.plan.queries),
+            "mode": view.plan.mode,
+        },
+        "receipt": receipt(prompt, tokenizer=tokenizer) if _compiled(prompt) else None,
+        "calls": [_call(call) for call in calls],
+        "cost_usd": _cost(calls),
+        "ms": round(ms, 1),
+        "trace_id": opened.turn,
+        "basis": {
+            "record_as_of": _record_as_of(records),
+            "knowledge": _editions(verdict.citations),
+            "prompt_hash": prompt.prefix_hash if _compiled(prompt) and prompt else None,
+            "engine": version,
+        },
+    }
+
+
+def prompt_parts(prompt: Assembly | None) -> list[tuple[str, str]]:
+    """The prompt as (role, text) parts in wire order; tool parts stand as their JSON-like text."""
+    if prompt is None:
+        return []
+    return [(message.role, _text(part)) for message in prompt.messages for part in message.parts]
+
+
+def _text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, ToolCall):
+        return f"[tool call {part.id}: {part.name}({part.arguments})]"
+    if isinstance(part, ToolResult):
+        bodies = "\n".join(item.body for item in part.items)
+        return f"[tool result {part.id}: {part.error or bodies}]"
+    return "[opaque part]"
+
+
+def _compiled(prompt: Assembly | None) -> bool:
+    return prompt is not None and bool(prompt.messages)
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "kind": source.kind,
+        "id": source.id,
+        "revision": source.revision,
+        "title": source.title,
+        "section": source.section,
+        "date": source.dated.isoformat() if source.dated else None,
+        "superseded": source.superseded,
+    }
+
+
+def _citation(cited: Citation) -> dict[str, Any]:
+    return {
+        "n": cited.n,
+        "source": _source(cited.span.source),
+        "start": cited.span.start,
+        "end": cited.span.end,
+        "quote": cited.quote,
+        "answer_start": cited.at[0],
+        "answer_end": cited.at[1],
+    }
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    return {"id": found.id, "outcome": _OUTCOME[found.want], "detail": found.detail}
+
+
+def _degraded(view: View[S]) -> list[str]:
+    out: list[str] = []
+    for need, found in view.gathered.items():
+        if isinstance(found, Lost):
+            out.append(f"{need.name}: {found.why}")
+        else:
+            if found.via != "primary":
+                out.append(f"{need.name}: {found.via}")
+            if isinstance(found.value, Hits):
+                out += [f"{need.name}: {why}" for why in found.value.degraded]
+    if "model" in view.opened.can:
+        out += [f"model: {done.why_unaided}" for done in view.done if done.why_unaided]
+    return out
+
+
+def _call(call: Ended) -> dict[str, Any]:
+    return {
+        "provider": call.provider,
+        "model": call.model,
+        "role": call.role,
+        "input": call.usage.get("input"),
+        "output": call.usage.get("output"),
+        "cache_read": call.usage.get("cache_read"),
+        "cache_write": call.usage.get("cache_write"),
+        "ms": round(call.ms, 1),
+        "cost_usd": float(call.cost_usd) if call.cost_usd is not None else None,
+        "outcome": call.outcome,
+    }
+
+
+def _cost(calls: Sequence[Ended]) -> float | None:
+    """The sum; 0 where nothing was called, `None` where any call's cost is unknown."""
+    total = Decimal(0)
+    for call in calls:
+        if call.cost_usd is None:
+            return None
+        total += Decimal(call.cost_usd)
+    return float(total)
+
+
+def _record_as_of(records: Sequence[RecordFacts]) -> str | None:
+    moments = [record.as_of for record in records if record.as_of is not None]
+    return max(moments).isoformat() if moments else None
+
+
+def _editions(citations: Sequence[Citation]) -> Mapping[str, str | None]:
+    return {
+        cited.span.source.id: cited.span.source.dated.isoformat()
+        if cited.span.source.dated
+        else None
+        for cited in citations
+        if cited.span.source.kind == "guideline"
+    }
