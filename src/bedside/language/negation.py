@@ -73,9 +73,10 @@ _UNCERTAIN_PRE = re.compile(
         "r/o|query|may have|might have|could have|may be|might be|could be|concern for|"
         "concerning for|suggestive of|suggests|suggesting|consistent with|differential|"
         "differential diagnosis|to exclude|questionable|likely|presumed|provisional|unconfirmed|"
-        "perhaps|?|cannot exclude|cannot be excluded|evaluate for|at risk of|risk of|at risk for|"
+        "perhaps|cannot exclude|cannot be excluded|evaluate for|at risk of|risk of|at risk for|"
         "risk for|if|in case of|monitor for|watch for|screen for|screening for"
-    ).replace(r"(?<![\w-])(?:", r"(?:(?<![\w?-])|(?=\?\w))(?:", 1),
+    )
+    + r"|(?<!\S)\?(?=\w)",
     re.IGNORECASE,
 )
 _UNCERTAIN_POST = re.compile(
