@@ -20,7 +20,7 @@ help: ## Show the targets
 	@touch $@
 
 demo: .venv/.done ## Load bundled patients, answer a first question, serve the workbench (SERVE=0: stop after the answer)
-	@.venv/bin/bedside --home "$(HOME_DIR)" demo $(if $(filter 0,$(SERVE)),--no-serve,)
+	@.venv/bin/bedside demo --home "$(HOME_DIR)" $(if $(filter 0,$(SERVE)),--no-serve,)
 
 check: .venv/.done ## Format, lint, types, layers
 	@.venv/bin/ruff format --check --quiet .

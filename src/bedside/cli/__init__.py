@@ -1,1 +1,59 @@
-"""The cli room."""
+"""The command line: a thin door to the engine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from bedside.core.errors import BedsideError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. 0 done, 1 failed and nothing changed, 2 wrong usage, 3 done in part."""
+    from bedside.cli.parser import build_parser
+
+    options = build_parser().parse_args(argv)
+    try:
+        from bedside.cli.commands import run
+
+        return run(options)
+    except BedsideError as error:
+        _fail(type(error).__name__, error.title, str(error), as_json=options.json)
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:  # the process edge: patient text stays out of the report
+        where = _where(error)
+        _fail(
+            "unexpected",
+            "Unexpected failure",
+            f"{type(error).__name__} {where}",
+            as_json=options.json,
+        )
+        return 1
+
+
+def _where(error: BaseException) -> str:
+    """The innermost place of our own code, without any values."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("bedside"):
+            place = f"in {name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _fail(kind: str, title: str, detail: str, *, as_json: bool) -> None:
+    if as_json:
+        body = {"error": {"type": kind, "title": title, "detail": detail}}
+        sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
+    else:
+        sys.stderr.write(f"{title}. {detail}\n")

@@ -1,0 +1,99 @@
+"""Who asks: a bearer token (JWT, HS256), or the one local user on loopback.
+
+Without `BEDSIDE_TOKEN_SECRET` the server binds to loopback only and everybody on this machine is
+the local user. With it every `/v1` and workbench route needs a token with `sub`, `exp` and `aud`
+("bedside"), and optionally `tenant`, `roles` and `patients` (ids, or "*").
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import jwt
+from fastapi import Depends, Request
+
+from bedside.core.errors import AccessDenied
+from bedside.core.ids import ActorId, TenantId
+from bedside.wiring import Who
+
+__all__ = ["COOKIE", "Caller", "caller", "same_origin", "token"]
+
+COOKIE = "bedside_token"
+AUDIENCE = "bedside"
+ROLES = frozenset({"clinician", "patient", "safety", "admin", "engineer"})
+
+
+def token(
+    secret: str,
+    *,
+    actor: str,
+    tenant: str = "default",
+    roles: tuple[str, ...] = ("clinician",),
+    patients: tuple[str, ...] | None = None,
+    expires: int,
+) -> str:
+    """Sign a token; `expires` is seconds since the epoch. `patients` `None` is every patient."""
+    claims: dict[str, object] = {
+        "sub": actor,
+        "aud": AUDIENCE,
+        "tenant": tenant,
+        "roles": list(roles),
+        "exp": expires,
+    }
+    if patients is not None:
+        claims["patients"] = list(patients)
+    return jwt.encode(claims, secret, algorithm="HS256")
+
+
+def caller(request: Request) -> Who:
+    """The caller of this request.
+
+    Raises:
+        AccessDenied: a secret is set and the token is missing, forged, expired or not for us.
+    """
+    secret: str = request.app.state.engine.settings.token_secret
+    tenant: str = request.app.state.engine.settings.tenant
+    if not secret:
+        return Who(tenant=TenantId(tenant))
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    text = given if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    try:
+        claims = jwt.decode(
+            text,
+            secret,
+            algorithms=["HS256"],
+            audience=AUDIENCE,
+            options={"require": ["exp", "sub", "aud"]},
+        )
+    except jwt.PyJWTError:
+        raise AccessDenied("this request", need="a valid bearer token") from None
+    patients = claims.get("patients")
+    roles = frozenset(str(role) for role in claims.get("roles", ())) & ROLES
+    if not roles:
+        raise AccessDenied("this request", need="a token with a role")
+    return Who(
+        tenant=TenantId(str(claims.get("tenant", tenant))),
+        actor=ActorId(str(claims["sub"])),
+        roles=roles,
+        patients=None if patients in (None, "*", ["*"]) else frozenset(map(str, patients)),
+    )
+
+
+Caller = Annotated[Who, Depends(caller)]
+
+
+def same_origin(request: Request) -> None:
+    """Refuse a browser's cross-site write (a cookie may ride along with it).
+
+    Browsers send `Sec-Fetch-Site` with every request; tools send none and carry no cookie of ours.
+
+    Raises:
+        AccessDenied: the write comes from another site.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if request.method not in ("GET", "HEAD", "OPTIONS") and site not in (
+        None,
+        "same-origin",
+        "none",
+    ):
+        raise AccessDenied("a write from another site")

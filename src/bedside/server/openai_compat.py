@@ -1,0 +1,179 @@
+"""An OpenAI-compatible chat endpoint: existing chat front-ends can use a flow as a model.
+
+The patient comes from the `Bedside-Patient` header or a token that names exactly one patient,
+never from message text. Sources, Removed and Degraded stand as plain text at the end of the
+content, since front-ends drop extra fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from bedside.core.errors import AccessDenied, BedsideError, NotFound
+from bedside.core.turn import Delta
+from bedside.flows.trace import TurnResult
+from bedside.server.auth import Caller
+from bedside.server.routes.ask import may_see
+from bedside.wiring import Ask, Engine, Who
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["openai"])
+MODELS = ("bedside/copilot",)
+
+
+class TextPart(BaseModel):
+    """A text part of a message."""
+
+    model_config = ConfigDict(extra="ignore")
+    type: Literal["text"]
+    text: str = Field(max_length=20_000)
+
+
+class ChatMessage(BaseModel):
+    """One message of the client's own history: untrusted."""
+
+    model_config = ConfigDict(extra="ignore")
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[TextPart]
+
+    def text(self) -> str:
+        """The message's text."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content)
+
+
+class ChatBody(BaseModel):
+    """The part of the chat request that has a meaning here; the rest is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+    model: str
+    messages: list[ChatMessage] = Field(min_length=1, max_length=400)
+    stream: bool = False
+
+
+@router.get("/models")
+async def models(request: Request, _who: Caller) -> dict[str, Any]:
+    """The flows, as models."""
+    del request
+    return {
+        "object": "list",
+        "data": [
+            {"id": name, "object": "model", "created": 0, "owned_by": "bedside"} for name in MODELS
+        ],
+    }
+
+
+@router.post("/chat/completions", response_model=None)
+async def chat(
+    body: ChatBody,
+    request: Request,
+    who: Caller,
+    bedside_patient: Annotated[str | None, Header(max_length=200)] = None,
+) -> JSONResponse | StreamingResponse:
+    """Answer the last user message; earlier ones are history. A system message is not obeyed."""
+    engine: Engine = request.app.state.engine
+    if body.model not in MODELS:
+        raise NotFound("model", body.model, hint=f"Use {', '.join(MODELS)}.")
+    patient = _patient(who, bedside_patient)
+    may_see(who, patient)
+    engine.may_ask(who, "clinician")
+    spoken = [message for message in body.messages if message.role in ("user", "assistant")]
+    if not spoken or spoken[-1].role != "user":
+        raise AccessDenied("a chat without a user message at its end")
+    history = tuple(
+        ("assistant" if message.role == "assistant" else "user", message.text())
+        for message in spoken[:-1]
+    )
+    ask = Ask(question=spoken[-1].text(), patient=patient, history=history)
+    ask.request(deadline_ms=1)
+    created = int(engine.clock.now().timestamp())
+    if body.stream:
+        return StreamingResponse(
+            _stream(engine.asker.stream(ask, who), body.model, created),
+            media_type="text/event-stream",
+        )
+    turn = await engine.asker.ask(ask, who)
+    receipt: Mapping[str, Any] = turn.get("receipt") or {}
+    return JSONResponse(
+        {
+            "id": turn["turn_id"],
+            "object": "chat.completion",
+            "created": created,
+            "model": body.model,
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": turn["answer"] + footer(turn)},
+                }
+            ],
+            "usage": {
+                "prompt_tokens": receipt.get("total") or 0,
+                "completion_tokens": 0,
+                "total_tokens": receipt.get("total") or 0,
+            },
+            "bedside": turn,
+        }
+    )
+
+
+def _patient(who: Who, header: str | None) -> str | None:
+    if header:
+        return header
+    if who.patients is not None and len(who.patients) == 1:
+        return next(iter(who.patients))
+    return None
+
+
+def footer(turn: Mapping[str, Any]) -> str:
+    """Sources, removed lines and degraded sources, as plain text."""
+    lines: list[str] = []
+    seen: set[int] = set()
+    for cited in turn.get("citations", ()):
+        if cited["n"] in seen:
+            continue
+        seen.add(cited["n"])
+        source = cited["source"]
+        when = f", {source['date']}" if source["date"] else ""
+        lines.append(f"[{cited['n']}] {source['title']}{when}")
+    out = "\n\nSources\n" + "\n".join(lines) if lines else ""
+    if turn.get("removed"):
+        out += "\n\nRemoved\n" + "\n".join(
+            f"- {item['claim']} ({item['why']})" for item in turn["removed"]
+        )
+    if turn.get("degraded"):
+        out += "\n\nDegraded\n" + "\n".join(f"- {item}" for item in turn["degraded"])
+    return out
+
+
+async def _stream(stream: AsyncIterator[Any], model: str, created: int) -> AsyncIterator[bytes]:
+    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+        body = {
+            "id": "chatcmpl-bedside",
+            "object": "chat.completion.chunk",
+            "created": created,
+            "model": model,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        }
+        return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+
+    yield chunk({"role": "assistant", "content": ""})
+    try:
+        async for event in stream:
+            if isinstance(event, Delta):
+                yield chunk({"content": event.text})
+            elif isinstance(event, TurnResult):
+                yield chunk({"content": footer(event.body)})
+        yield chunk({}, "stop")
+    except BedsideError as error:
+        body = {"error": {"message": str(error), "type": type(error).__name__}}
+        yield f"data: {json.dumps(body)}\n\n".encode()
+    yield b"data: [DONE]\n\n"

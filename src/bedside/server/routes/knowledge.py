@@ -1,0 +1,87 @@
+"""Knowledge: search, ingest, and the stored text behind a citation."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from pydantic import BaseModel, ConfigDict, Field
+
+from bedside.server.auth import Caller
+from bedside.server.routes.patients import read_limited
+from bedside.wiring import Engine
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["knowledge"])
+
+
+class SearchBody(BaseModel):
+    """A search of the knowledge."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=2_000)
+    limit: int = Field(default=5, ge=1, le=10)
+    specialty: str | None = None
+    type: str | None = None
+    condition: str | None = None
+    drug: str | None = None
+    document: str | None = None
+    since: date | None = None
+    retriever: Literal["hybrid", "lexical", "dense"] = "hybrid"
+
+
+@router.post("/search")
+async def search(body: SearchBody, request: Request, who: Caller) -> dict[str, Any]:
+    """Search the shared and the tenant's own knowledge."""
+    engine: Engine = request.app.state.engine
+    return await engine.search(who=who, **body.model_dump())
+
+
+@router.post("/documents")
+async def ingest(
+    request: Request,
+    who: Caller,
+    files: Annotated[list[UploadFile], File()],
+    title: Annotated[str | None, Form()] = None,
+    specialty: Annotated[str | None, Form()] = None,
+    type: Annotated[str | None, Form()] = None,  # noqa: A002 - the contract's name
+    published: Annotated[date | None, Form()] = None,
+    supersedes: Annotated[str | None, Form()] = None,
+) -> dict[str, Any]:
+    """Add knowledge."""
+    engine: Engine = request.app.state.engine
+    engine.needs_role(who, "admin")
+    limit = engine.settings.upload_bytes
+    given = [(item.filename or "upload", await read_limited(item, limit=limit)) for item in files]
+    meta = {
+        "title": title,
+        "specialty": specialty,
+        "type": type,
+        "supersedes": supersedes,
+        "published": published.isoformat() if published else None,
+    }
+    return await engine.ingest_bytes(given, who, meta=meta)
+
+
+@router.get("/documents")
+async def documents(request: Request, who: Caller) -> list[dict[str, Any]]:
+    """The knowledge that is here, with its editions and states."""
+    engine: Engine = request.app.state.engine
+    return await engine.knowledge(who)
+
+
+@router.get("/sources/{source}")
+async def source(
+    source: str,
+    request: Request,
+    who: Caller,
+    start: Annotated[int | None, Query(ge=0)] = None,
+    end: Annotated[int | None, Query(ge=0)] = None,
+    revision: Annotated[int | None, Query(ge=1)] = None,
+) -> dict[str, Any]:
+    """Stored text, whole or from `start` to `end` (code points, half-open)."""
+    engine: Engine = request.app.state.engine
+    return await engine.source(source, who, start=start, end=end, revision=revision)

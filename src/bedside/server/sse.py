@@ -1,0 +1,60 @@
+"""Turns as server-sent events: plan, delta, citation, done, error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from bedside.core.errors import BedsideError
+from bedside.core.turn import Citation, Delta, Plan
+from bedside.flows.trace import TurnResult
+from bedside.wiring import Event
+
+__all__ = ["events", "frame"]
+
+
+def frame(name: str, body: object) -> bytes:
+    """One event on the wire."""
+    return f"event: {name}\ndata: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+
+
+async def events(stream: AsyncIterator[Event | TurnResult]) -> AsyncIterator[bytes]:
+    """The stream of a turn; a failure is the last event, never a cut connection."""
+    try:
+        async for event in stream:
+            name, body = _shape(event)
+            yield frame(name, body)
+    except BedsideError as error:
+        yield frame(
+            "error", {"type": type(error).__name__, "title": error.title, "detail": str(error)}
+        )
+
+
+def _shape(event: Event | TurnResult) -> tuple[str, Any]:
+    if isinstance(event, Plan):
+        return "plan", {
+            "intent": event.intent,
+            "categories": list(event.categories),
+            "source": event.source,
+            "queries": list(event.queries),
+        }
+    if isinstance(event, Delta):
+        return "delta", {"text": event.text}
+    if isinstance(event, Citation):
+        source = event.span.source
+        return "citation", {
+            "n": event.n,
+            "source": {
+                "kind": source.kind,
+                "id": source.id,
+                "title": source.title,
+                "section": source.section,
+            },
+            "start": event.span.start,
+            "end": event.span.end,
+            "quote": event.quote,
+            "answer_start": event.at[0],
+            "answer_end": event.at[1],
+        }
+    return "done", dict(event.body)

@@ -1,0 +1,128 @@
+"""The workbench's pages. Each shows what the JSON API gives; a page has no data of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from bedside import __version__
+from bedside.core.errors import BedsideError
+from bedside.server.auth import COOKIE, Caller
+from bedside.server.problems import status_of
+from bedside.server.routes.ask import may_see
+from bedside.wiring import Engine, Who
+
+__all__ = ["install"]
+
+HERE = Path(__file__).parent
+
+
+def install(app: FastAPI) -> None:
+    """Add the pages and their static files."""
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    environment = Environment(
+        loader=PackageLoader("bedside.server.workbench"),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["thousands"] = lambda number: f"{number:,}"
+
+    def page(name: str, request: Request, who: Who, **values: Any) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        text = environment.get_template(name).render(
+            version=__version__,
+            path=request.url.path,
+            who=who,
+            egress=engine.egress_notice(),
+            banner=values.pop("banner", None),
+            **values,
+        )
+        return HTMLResponse(text, headers={"Cache-Control": "no-store"})
+
+    @app.get("/", include_in_schema=False)
+    async def home(request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        return page("patients.html", request, who, patients=await engine.patients(who))
+
+    @app.get("/patients/{patient}", include_in_schema=False)
+    async def patient_page(patient: str, request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        may_see(who, patient)
+        opening = await engine.opening(patient, who)
+        return page(
+            "patient.html", request, who, opening=opening, banner=opening["banner"],
+            documents=await engine.documents(patient, who),
+        )
+
+    @app.get("/ask", include_in_schema=False)
+    async def knowledge_question(request: Request, who: Caller) -> HTMLResponse:
+        return page("question.html", request, who)
+
+    @app.get("/inspect/{turn}", include_in_schema=False)
+    async def inspect(turn: str, request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        body = await engine.turn(turn, who)
+        return page(
+            "inspect.html", request, who, turn=body,
+            trace=(await engine.trace(turn, who))["events"],
+            prompt=await engine.prompt(turn, who),
+        )
+
+    @app.get("/knowledge", include_in_schema=False)
+    async def knowledge(request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        return page("knowledge.html", request, who, documents=await engine.knowledge(who))
+
+    @app.get("/safety", include_in_schema=False)
+    async def safety(request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        engine.needs_role(who, "safety")
+        return page(
+            "safety.html", request, who,
+            reports=await engine.reports(who),
+            audit=(await engine.audit(who, patient=None))[-100:][::-1],
+            chain=await engine.verify_audit(who),
+            packs=engine.packs(),
+        )
+
+    @app.get("/settings", include_in_schema=False)
+    async def settings(request: Request, who: Caller) -> HTMLResponse:
+        engine: Engine = request.app.state.engine
+        return page("settings.html", request, who, doctor=await engine.doctor())
+
+    @app.get("/login", include_in_schema=False)
+    async def login() -> HTMLResponse:
+        text = environment.get_template("login.html").render(version=__version__)
+        return HTMLResponse(text)
+
+    @app.post("/login", include_in_schema=False)
+    async def sign_in(request: Request) -> Response:
+        form = await request.form()
+        answer = RedirectResponse("/", status_code=303)
+        answer.set_cookie(
+            COOKIE, str(form.get("token", "")), httponly=True, samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    @app.exception_handler(404)
+    async def missing(request: Request, error: Exception) -> Response:
+        return await _shown(request, error, environment)
+
+
+async def _shown(request: Request, error: Exception, environment: Environment) -> Response:
+    from bedside.server.problems import problem
+
+    wants_page = "text/html" in request.headers.get("accept", "")
+    status = status_of(error) if isinstance(error, BedsideError) else 404
+    if not wants_page:
+        return problem(status, kind="NotFound", title="Not found")
+    text = environment.get_template("missing.html").render(version=__version__)
+    return HTMLResponse(text, status_code=status)

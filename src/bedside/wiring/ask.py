@@ -1,0 +1,146 @@
+"""Asking: from a door's request to a finished turn, with one task per turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bedside.core.errors import InvalidArgument
+from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId
+from bedside.core.turn import TurnRequest
+from bedside.core.value import value
+from bedside.flows.trace import TurnResult
+from bedside.wiring.running import Broadcast, Event
+
+__all__ = ["Ask", "Asker", "Who"]
+
+MODES = ("casual", "default", "synopsis", "plan", "broad", "detail")
+LONGEST_QUESTION = 20_000
+
+
+@value
+class Who:
+    """Who asks. `roles` are of: clinician, patient, safety, admin, engineer.
+
+    `patients` are those that the actor may see; `None` is every patient of the tenant.
+    """
+
+    tenant: TenantId = TenantId("default")
+    actor: ActorId = ActorId("local")
+    roles: frozenset[str] = frozenset({"clinician", "safety", "admin", "engineer"})
+    patients: frozenset[str] | None = None
+
+
+@value
+class Ask:
+    """A question as a door takes it. `documents` are attached already; `model` overrides the chain."""
+
+    question: str
+    patient: str | None = None
+    documents: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    mode: str | None = None
+    session: str | None = None
+    audience: Literal["clinician", "patient"] = "clinician"
+    model: str | None = None
+    call: bool = True
+    key: str | None = None
+    history: tuple[tuple[Literal["user", "assistant"], str], ...] | None = None
+    flow: str = "copilot"
+
+    def request(self, *, deadline_ms: int) -> TurnRequest:
+        """The engine's request.
+
+        Raises:
+            InvalidArgument: an empty or overlong question, or a mode that is none.
+        """
+        if not self.question.strip():
+            raise InvalidArgument("question", found="", want="at least one word")
+        if len(self.question) > LONGEST_QUESTION:
+            raise InvalidArgument(
+                "question",
+                found=f"{len(self.question)} characters",
+                want=f"at most {LONGEST_QUESTION} characters; attach longer text as a document",
+            )
+        if self.mode is not None and self.mode not in MODES:
+            raise InvalidArgument("mode", found=self.mode, want="one of " + ", ".join(MODES))
+        options = [("audience", self.audience)]
+        if self.mode:
+            options.append(("mode", self.mode))
+        if self.model:
+            options.append(("model", self.model))
+        if not self.call:
+            options.append(("call", "no"))
+        return TurnRequest(
+            flow=self.flow,
+            text=self.question,
+            session=SessionId(self.session) if self.session else None,
+            patient=PatientId(self.patient) if self.patient else None,
+            documents=tuple(SourceId(item) for item in self.documents),
+            selected=tuple(SourceId(item) for item in self.selected),
+            history=self.history,
+            options=tuple(options),
+            idempotency_key=self.key,
+            deadline_ms=deadline_ms,
+        )
+
+
+Run = Callable[[TurnRequest, Who, Callable[[Event], Awaitable[None]]], Awaitable[TurnResult]]
+
+
+@dataclass
+class Asker:
+    """Runs turns as tasks of its own, so that a door that leaves does not end one."""
+
+    run: Run
+    deadline_ms: int
+    _running: dict[tuple[str, str, str], Broadcast] = field(default_factory=dict)
+    _tasks: set[asyncio.Task[TurnResult]] = field(default_factory=set)
+
+    async def ask(self, ask: Ask, who: Who) -> dict[str, Any]:
+        """The finished turn as the contract has it."""
+        broadcast = self.start(ask, who)
+        assert broadcast.task is not None
+        result: TurnResult = await asyncio.shield(broadcast.task)
+        return dict(result.body)
+
+    async def stream(self, ask: Ask, who: Who) -> AsyncIterator[Event | TurnResult]:
+        """The turn's events as they come, then its result."""
+        broadcast = self.start(ask, who)
+        async for event in broadcast.listen():
+            yield event
+        assert broadcast.task is not None
+        yield await asyncio.shield(broadcast.task)
+
+    def start(self, ask: Ask, who: Who) -> Broadcast:
+        """Begin a turn, or attach to the one that runs under the same key."""
+        request = ask.request(deadline_ms=self.deadline_ms)
+        key = (who.tenant, who.actor, ask.key) if ask.key else None
+        if key is not None and key in self._running:
+            return self._running[key]
+        broadcast = Broadcast()
+        task = asyncio.get_running_loop().create_task(self.run(request, who, broadcast.emit))
+        broadcast.task = task
+        self._tasks.add(task)
+        if key is not None:
+            self._running[key] = broadcast
+
+        def ended(done: asyncio.Task[TurnResult]) -> None:
+            self._tasks.discard(done)
+            if key is not None:
+                self._running.pop(key, None)
+            if not done.cancelled():
+                done.exception()  # seen: a door that left must not leave a warning behind
+
+        task.add_done_callback(ended)
+        return broadcast
+
+    async def close(self, *, seconds: float) -> None:
+        """Wait for running turns, then cancel what is left."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
