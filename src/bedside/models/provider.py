@@ -1,0 +1,81 @@
+"""What the gateway asks of one provider: a call in, pieces and one reply out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import field
+from decimal import Decimal
+from typing import Literal, Protocol
+
+from bedside.core.context import Assembly, Opaque, ToolCall
+from bedside.core.turn import Tool
+from bedside.core.value import value
+from bedside.models.config import Link
+from bedside.models.images import Image
+from bedside.models.profiles import Profile
+from bedside.models.results import RenderResult, render_result
+
+__all__ = ["NO_USAGE", "Call", "Provider", "Reply", "Stop", "Usage"]
+
+Usage = Mapping[str, "int | None"]
+"""Keys input, output, cache_read, cache_write. `input` is the whole prompt; the two cache counts
+are parts of it. `None` where the provider did not say."""
+
+NO_USAGE: Usage = {"input": None, "output": None, "cache_read": None, "cache_write": None}
+Stop = Literal["end", "tools", "length", "refusal"]
+
+
+@value
+class Call:
+    """One call as a provider's wire maps it. `output` is in tokens, bounded by the profile."""
+
+    link: Link
+    profile: Profile
+    prompt: Assembly
+    tools: tuple[Tool, ...] = ()
+    may_call: bool = False
+    schema: object | None = None
+    output: int = 4_096
+    images: tuple[Image, ...] = ()
+    render: RenderResult = render_result
+
+    @property
+    def limit(self) -> int:
+        """The most tokens to ask for."""
+        return min(self.output, self.profile.output)
+
+
+@value
+class Reply:
+    """The whole end of a call. `calls` are complete; `cost` is the provider's own figure, if any."""
+
+    stop: Stop
+    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    calls: tuple[ToolCall, ...] = ()
+    opaque: tuple[Opaque, ...] = ()
+    cost: Decimal | None = None
+
+
+class Provider(Protocol):
+    """One provider behind its official SDK, retries off."""
+
+    @property
+    def name(self) -> str:
+        """As chains and the egress allow list name it."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """False where its address is loopback: nothing leaves this machine."""
+        ...
+
+    def stream(self, call: Call) -> AsyncIterator[str | Reply]:
+        """Yield text as it comes ("" is a sign of life), then exactly one `Reply`.
+
+        Raises `Failure` (with `usage` as far as known) for everything that can go wrong.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close what this event loop holds open."""
+        ...

@@ -1,0 +1,1 @@
+"""The anthropic provider: `wire` maps, `client` talks."""

@@ -1,0 +1,1 @@
+"""The bedrock provider: `wire` maps, `client` talks."""

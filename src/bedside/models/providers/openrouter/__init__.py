@@ -1,0 +1,1 @@
+"""The openrouter provider: `wire` maps, `client` talks."""

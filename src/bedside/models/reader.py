@@ -1,0 +1,67 @@
+"""What the three protocols' readers share: strict reading of what a provider sent. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from bedside.models.failure import Failure
+from bedside.models.provider import Reply, Usage
+
+__all__ = ["Reader", "count", "mapping", "string", "whole_arguments"]
+
+
+class Reader(Protocol):
+    """Takes one stream's events in order."""
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        """The text that this event brought, "" where it brought none.
+
+        Raises `Failure("malformed")` for an event that is not of the protocol.
+        """
+        ...
+
+    def finish(self) -> Reply:
+        """The reply. Raises `Failure`: `empty` or `cut` where the stream ended too early."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """What was reported so far."""
+        ...
+
+
+def mapping(found: object) -> Mapping[str, Any]:
+    """`found` as a mapping, or `Failure("malformed")`."""
+    if not isinstance(found, Mapping):
+        raise Failure("malformed")
+    return cast("Mapping[str, Any]", found)
+
+
+def string(found: object) -> str:
+    """`found` as a string, or `Failure("malformed")`."""
+    if not isinstance(found, str):
+        raise Failure("malformed")
+    return found
+
+
+def count(found: object) -> int | None:
+    """A token count: a whole number of 0 or more, `None` for anything else."""
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def whole_arguments(written: str) -> str:
+    """A tool call's arguments as the model wrote them; no arguments are an empty object.
+
+    Raises:
+        Failure: they are not one JSON object.
+    """
+    text = written.strip() or "{}"
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Failure("malformed") from error
+    if not isinstance(found, dict):
+        raise Failure("malformed")
+    return text
