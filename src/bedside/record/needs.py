@@ -98,6 +98,16 @@ class Fact:
     parts: tuple[Fact, ...] = ()
     resource: str = ""
     """FHIR type/id of the entry, for example "Observation/123"."""
+    codes: tuple[str, ...] = ()
+    """Every coding as "system|code", in the order of the entry."""
+    reasons: tuple[str, ...] = ()
+    """What the entry was done, ordered or given for, as written or resolved."""
+    document: str = ""
+    """Id of the stored document that holds the text, for category "documents"; else empty."""
+    encounter: str = ""
+    """FHIR type/id of the visit that the entry belongs to; empty when none is named."""
+    updated: datetime | None = None
+    """When the entry was recorded or issued, where that is another moment than `when`."""
 
 
 @value
@@ -148,7 +158,8 @@ class RecordNeed(Need[RecordFacts]):
     """Fetch categories of the granted patient's record; allergies and alerts always come along.
 
     `limits` False lifts the fetch limits of EN-R2 (for counting questions answered by rule).
-    `names` narrows observations to these names or analytes; the empty tuple is all.
+    `names` narrows observations to these names, codes or analytes (a panel counts as its members);
+    the empty tuple is all. Totals count what is left after `names`.
     """
 
     categories: tuple[Category, ...]

@@ -1,0 +1,1 @@
+"""Thin typed readers of FHIR R4: from JSON as written to facts with a canonical line."""
