@@ -1,0 +1,207 @@
+"""Phrases found in text: longest first, left to right, with an optional repair of misspellings."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from bedside.core.value import value
+
+__all__ = ["Lexicon", "Match", "words"]
+
+T = TypeVar("T")
+
+_WORD = re.compile(r"[^\W_]+")
+_GAP = re.compile(r"[\s\-‐-–/'’()\[\]+&.]{0,4}\Z")
+_PLURAL_MIN = 3
+_REPAIR_MIN = 6
+_REPAIR_TWO = 10
+
+
+def words(text: str) -> list[tuple[int, int, str]]:
+    """The words of `text` as (start, end, folded word), in order; offsets are code points.
+
+    A possessive ending ("patient's") is left out; case is folded; hyphens and slashes separate.
+    """
+    found: list[tuple[int, int, str]] = []
+    for match in _WORD.finditer(text):
+        word = match.group()
+        if word in {"s", "S"} and found and text[found[-1][1] : match.start()] in {"'", "’"}:
+            continue
+        found.append((match.start(), match.end(), word.casefold()))
+    return found
+
+
+@value
+class Match(Generic[T]):
+    """A phrase at `text[start:end]` with every value filed under it, in filing order.
+
+    `exact` is False when a misspelling was repaired on the way.
+    """
+
+    start: int
+    end: int
+    phrase: str
+    values: tuple[T, ...]
+    exact: bool
+
+
+class Lexicon(Generic[T]):
+    """An immutable index from phrases to values.
+
+    A phrase is compared by its folded words, so case, hyphens and slashes do not matter, and a
+    plural "s" on its last word is understood. A phrase filed as `cased` matches only in exactly its
+    own case: abbreviations that are also words ("ALL", "OR") need it.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[tuple[str, T]],
+        *,
+        cased: Iterable[str] = (),
+        repairable: Iterable[str] | None = None,
+        words_of_speech: Iterable[str] = (),
+    ) -> None:
+        """Build the index.
+
+        Args:
+            entries: Phrases and what they stand for; a phrase may stand several times.
+            cased: Phrases that match only in exactly this case.
+            repairable: The phrases whose words misspellings are repaired to; `None` is all.
+            words_of_speech: Ordinary words that are never taken for a misspelling.
+        """
+        entries = list(entries)
+        self._cased: dict[tuple[str, ...], str] = {
+            tuple(word for _, _, word in words(phrase)): phrase for phrase in cased
+        }
+        table: dict[tuple[str, ...], list[T]] = {}
+        for phrase, item in entries:
+            key = tuple(word for _, _, word in words(phrase))
+            if not key:
+                continue
+            filed = table.setdefault(key, [])
+            if item not in filed:
+                filed.append(item)
+        for key in list(table):
+            last = key[-1]
+            if len(last) >= _PLURAL_MIN and last.isalpha() and not last.endswith("s"):
+                table.setdefault((*key[:-1], last + "s"), table[key])
+        self._table = {key: tuple(items) for key, items in table.items()}
+        self._longest: dict[str, int] = {}
+        for key in self._table:
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+        self._known = {word for key in self._table for word in key}
+        self._targets = (
+            self._known
+            if repairable is None
+            else {word for phrase in repairable for _, _, word in words(phrase)}
+        )
+        self._speech = frozenset(words_of_speech)
+        self._near: dict[str, tuple[str, ...]] | None = None
+
+    def get(self, phrase: str) -> tuple[T, ...]:
+        """The values of a whole phrase; empty when it is not filed."""
+        key = tuple(word for _, _, word in words(phrase))
+        if key in self._cased and phrase.strip() != self._cased[key]:
+            return ()
+        return self._table.get(key, ())
+
+    def find(self, text: str, *, repair: bool = False) -> tuple[Match[T], ...]:
+        """Every phrase in `text`, longest first at each place, without overlaps, in order.
+
+        Args:
+            text: Any text.
+            repair: Also read words of six letters or more that are one slip away from a filed word
+                (two from ten letters on), where exactly one filed word is that near.
+        """
+        tokens = words(text)
+        read = [word for _, _, word in tokens]
+        if repair:
+            read = [word if word in self._known else self._repaired(word) for word in read]
+        found: list[Match[T]] = []
+        at = 0
+        while at < len(tokens):
+            match = self._at(text, tokens, read, at)
+            if match is None:
+                at += 1
+            else:
+                found.append(match)
+                at += sum(1 for start, end, _ in tokens[at:] if end <= match.end)
+        return tuple(found)
+
+    def _at(
+        self, text: str, tokens: Sequence[tuple[int, int, str]], read: Sequence[str], at: int
+    ) -> Match[T] | None:
+        reach = min(self._longest.get(read[at], 0), len(tokens) - at)
+        for size in range(reach, 0, -1):
+            key = tuple(read[at : at + size])
+            items = self._table.get(key)
+            if items is None or not _joined(text, tokens[at : at + size]):
+                continue
+            start, end = tokens[at][0], tokens[at + size - 1][1]
+            if key in self._cased and text[start:end] != self._cased[key]:
+                continue
+            exact = all(read[at + i] == tokens[at + i][2] for i in range(size))
+            return Match(start=start, end=end, phrase=text[start:end], values=items, exact=exact)
+        return None
+
+    def _repaired(self, word: str) -> str:
+        if len(word) < _REPAIR_MIN or not word.isalpha() or word in self._speech:
+            return word
+        if self._near is None:
+            near: dict[str, list[str]] = {}
+            for known in self._targets:
+                if len(known) >= _REPAIR_MIN and known.isalpha():
+                    for short in _shortened(known):
+                        near.setdefault(short, []).append(known)
+            self._near = {short: tuple(names) for short, names in near.items()}
+        best: dict[str, int] = {}
+        for short in _shortened(word):
+            for known in self._near.get(short, ()):
+                if known not in best:
+                    best[known] = _slips(word, known)
+        for slips in (1, 2):
+            names = [
+                known
+                for known, count in best.items()
+                if count == slips and (slips == 1 or _both_long(word, known))
+            ]
+            if names:
+                meanings = {self._table.get((name,), (name.rstrip("s"),)) for name in names}
+                return min(names) if len(meanings) == 1 else word
+        return word
+
+
+def _joined(text: str, tokens: Sequence[tuple[int, int, str]]) -> bool:
+    return all(_GAP.match(text[left[1] : right[0]]) for left, right in itertools.pairwise(tokens))
+
+
+def _both_long(left: str, right: str) -> bool:
+    return min(len(left), len(right)) >= _REPAIR_TWO and left[0] == right[0]
+
+
+def _shortened(word: str) -> Iterator[str]:
+    """The word, and the word less one letter (less two from ten letters on)."""
+    yield word
+    ones = {word[:i] + word[i + 1 :] for i in range(len(word))}
+    yield from ones
+    if len(word) >= _REPAIR_TWO:
+        twos = {one[:i] + one[i + 1 :] for one in ones for i in range(len(one))}
+        yield from twos
+
+
+def _slips(left: str, right: str) -> int:
+    """Insertions, deletions, substitutions and neighbour swaps between two words."""
+    before: list[int] = []
+    last = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        row = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if before and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]
