@@ -1,0 +1,431 @@
+"""The engine: real rooms behind one set of operations, the same for every door."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from bedside import __version__
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import AccessDenied, Unavailable
+from bedside.core.ids import ActorId, PatientId, TenantId
+from bedside.core.turn import TurnRequest
+from bedside.flows.ledger import Ledger, Pinned
+from bedside.flows.sources import Sources
+from bedside.flows.trace import TurnResult
+from bedside.flows.turn import Services, turn
+from bedside.knowledge.needs import SearchNeed
+from bedside.models.build import build_gateway, profile_of
+from bedside.models.egress import statement
+from bedside.record.needs import RecordNeed
+from bedside.settings import Settings
+from bedside.storage import access, turns
+from bedside.storage.store import Store
+from bedside.wiring import doctor as doctoring
+from bedside.wiring import reading, records
+from bedside.wiring.ask import Asker, Who
+from bedside.wiring.checks import gate_factory
+from bedside.wiring.counting import counter
+from bedside.wiring.flows import FLOWS
+from bedside.wiring.models import Routed, models_config
+from bedside.wiring.running import Event
+from bedside.wiring.texts import Texts
+
+__all__ = ["Engine"]
+
+
+class Engine:
+    """Every operation of every door. Made by `build_engine`; close it when done."""
+
+    def __init__(self, *, settings: Settings, store: Store, clock: Clock, texts: Texts) -> None:
+        self.settings, self.store, self.clock, self.texts = settings, store, clock, texts
+        self.asker = Asker(run=self._run, deadline_ms=settings.deadline_ms)
+        self.models = models_config(settings)
+        self._gateway = build_gateway(self.models, clock=clock, rng=_seeded())
+        self._background: asyncio.Task[None] | None = None
+
+    def local(self) -> Who:
+        """The one user of a local command."""
+        return Who(tenant=TenantId(self.settings.tenant), actor=ActorId("local"))
+
+    # ---- asking
+
+    def may_ask(self, who: Who, audience: Literal["clinician", "patient"]) -> None:
+        """Check role and audience.
+
+        Raises:
+            AccessDenied: the role may not ask, or answers for patients are switched off.
+        """
+        if audience == "patient" and not self.settings.patient_audience:
+            raise AccessDenied(
+                "answers written for the patient",
+                need="BEDSIDE_PATIENT_AUDIENCE=true, set by the deployer",
+            )
+        if audience == "clinician":
+            self.needs_role(who, "clinician")
+
+    def needs_role(self, who: Who, role: str) -> None:
+        """Check a role.
+
+        Raises:
+            AccessDenied: the caller does not have it.
+        """
+        if role not in who.roles:
+            raise AccessDenied("this operation", need=f"the role {role!r}")
+
+    async def _run(
+        self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
+    ) -> TurnResult:
+        flow = FLOWS[request.flow]
+        override = request.option("model") or None
+        config = models_config(self.settings, override=override) if override else self.models
+        gateway = (
+            build_gateway(config, clock=self.clock, rng=_seeded()) if override else self._gateway
+        )
+        veil, exempt = await self._identity(request, who)
+        routed = profile_of(config, "writer")
+        count, tokenizer = counter(routed[1].correction if routed else 1.0)
+        pinned = Pinned(
+            count=count,
+            tokenizer=tokenizer,
+            can=routed[1].can if routed else frozenset(),
+            minimum=routed[1].minimum if routed else 0,
+            settings={"country": self.settings.country},
+            version=__version__,
+            lease_seconds=self.settings.lease_seconds,
+            data={"settings": self.settings},
+        )
+        ledger: Ledger[Any] = Ledger(
+            self.store,
+            flow=flow,
+            clock=self.clock,
+            tenant=who.tenant,
+            actor=who.actor,
+            pinned=pinned,
+            new_id=_new_id,
+            egress=lambda calls: statement(calls, config=config),
+            check_patient=records.check_patient,
+        )
+        services: Services[Any] = Services(
+            store=ledger,
+            models=Routed(gateway, veil=veil, exempt=exempt),
+            gather=self._sources().gather,
+            gate=gate_factory(self.settings),
+            clock=self.clock,
+        )
+        return await turn(lambda _request, _opened: (flow,), request, services, emit)
+
+    async def _identity(self, request: TurnRequest, who: Who) -> tuple[tuple[str, ...], bool]:
+        if request.patient is None:
+            return (), False
+        patient = PatientId(request.patient)
+        return await self.store.read(lambda c: records.identity(c, who.tenant, patient))
+
+    def _sources(self) -> Sources:
+        async def record(need: RecordNeed, grant: Grant) -> Any:
+            as_of = self.clock.now().date()
+            return await self.store.read(lambda c: records.fetch_for(c, grant, need, as_of=as_of))
+
+        return Sources(
+            readers={RecordNeed: record, SearchNeed: self.texts.search_need},
+            fallbacks={SearchNeed: ("bulk text", self.texts.bulk)},
+            clock=self.clock,
+        )
+
+    # ---- records
+
+    async def patients(self, who: Who) -> list[dict[str, Any]]:
+        """The patients that the caller may see."""
+        found = await self.store.write(lambda c: records.listed(c, who=who, clock=self.clock))
+        return [item for item in found if who.patients is None or item["id"] in who.patients]
+
+    async def patient_id(self, text: str, who: Who) -> str:
+        """The id of the one patient with this id, record number or name.
+
+        Raises:
+            NotFound: none fits, or more than one does.
+        """
+        return await self.store.read(lambda c: records.resolve_patient(c, who.tenant, text))
+
+    async def opening(self, patient: str, who: Who) -> dict[str, Any]:
+        """What opening a patient shows (CO-16): no question, no model."""
+        return await self.store.write(
+            lambda c: records.opening(c, patient=PatientId(patient), who=who, clock=self.clock)
+        )
+
+    async def import_paths(
+        self, paths: Sequence[Path], who: Who, *, progress: Any = None
+    ) -> dict[str, Any]:
+        """Import records; texts that came inside them become searchable documents."""
+        report = await asyncio.to_thread(
+            records.import_paths, self.store, paths, who=who, clock=self.clock, progress=progress
+        )
+        await self.texts.index_waiting(report["documents"], who)
+        return report
+
+    async def import_bytes(self, files: Sequence[tuple[str, bytes]], who: Who) -> dict[str, Any]:
+        """Import records from uploads."""
+        report = await asyncio.to_thread(
+            records.import_bytes, self.store, files, who=who, clock=self.clock
+        )
+        await self.texts.index_waiting(report["documents"], who)
+        return report
+
+    async def documents(self, patient: str, who: Who) -> list[dict[str, Any]]:
+        """The patient's documents with their states."""
+        grant = await self._grant(who, patient, purpose="documents", action="list")
+        return await self.texts.documents(grant)
+
+    async def attach(
+        self, patient: str, files: Sequence[tuple[str, bytes]], who: Who
+    ) -> list[dict[str, Any]]:
+        """Add documents to a patient.
+
+        Raises:
+            BadInput: a file cannot be read; nothing is changed.
+            NotFound: no such patient.
+        """
+        grant = await self._grant(who, patient, purpose="attach", action="write")
+        return await self.texts.attach(grant, files)
+
+    async def attach_paths(
+        self, patient: str, paths: Sequence[Path], who: Who
+    ) -> list[dict[str, Any]]:
+        """`attach` from files."""
+        files = [(path.name, _read(path, self.settings.upload_bytes)) for path in paths]
+        return await self.attach(patient, files, who)
+
+    async def _grant(self, who: Who, patient: str, *, purpose: str, action: access.Action) -> Grant:
+        def make(connection: Any) -> Grant:
+            records.check_patient(connection, who.tenant, PatientId(patient))
+            return access.grant(
+                connection,
+                tenant=who.tenant,
+                actor=who.actor,
+                action=action,
+                at=self.clock.now(),
+                patient=PatientId(patient),
+                purpose=purpose,
+            )
+
+        return await self.store.write(make)
+
+    # ---- knowledge
+
+    async def ingest_paths(
+        self,
+        paths: Sequence[Path],
+        who: Who,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        progress: Any = None,
+    ) -> dict[str, Any]:
+        """Add knowledge from files and folders."""
+        return await self.texts.ingest_paths(paths, who, meta=meta or {}, progress=progress)
+
+    async def ingest_bytes(
+        self,
+        files: Sequence[tuple[str, bytes]],
+        who: Who,
+        *,
+        meta: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Add knowledge from uploads."""
+        return await self.texts.ingest_bytes(files, who, meta=meta or {})
+
+    async def knowledge(self, who: Who) -> list[dict[str, Any]]:
+        """The knowledge that is here."""
+        return await self.store.read(lambda c: reading.read_knowledge(c, who=who))
+
+    async def search(
+        self,
+        *,
+        who: Who,
+        query: str,
+        limit: int = 5,
+        specialty: str | None = None,
+        type: str | None = None,  # noqa: A002 - the contract's name
+        condition: str | None = None,
+        drug: str | None = None,
+        document: str | None = None,
+        since: date | None = None,
+        retriever: Literal["hybrid", "lexical", "dense"] = "hybrid",
+    ) -> dict[str, Any]:
+        """Search the knowledge; the contract's JSON."""
+        return await self.texts.search(
+            who,
+            query=query,
+            limit=limit,
+            retriever=retriever,
+            filters={
+                "specialty": specialty,
+                "type": type,
+                "condition": condition,
+                "drug": drug,
+                "document": document,
+                "since": since,
+            },
+        )
+
+    # ---- reading back
+
+    async def source(
+        self,
+        source: str,
+        who: Who,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        revision: int | None = None,
+    ) -> dict[str, Any]:
+        """Stored text; see `reading.read_source`."""
+        return await self.store.write(
+            lambda c: reading.read_source(
+                c,
+                who=who,
+                source_id=source,
+                start=start,
+                end=end,
+                revision=revision,
+                clock=self.clock,
+            )
+        )
+
+    async def turn(self, turn_id: str, who: Who) -> dict[str, Any]:
+        """A turn as it was answered."""
+        return await self.store.write(
+            lambda c: reading.read_turn(c, who=who, turn_id=turn_id, clock=self.clock)
+        )
+
+    async def turns_of(self, patient: str, who: Who) -> list[dict[str, Any]]:
+        """The patient's turns."""
+        return await self.store.write(
+            lambda c: reading.read_turns_of(c, who=who, patient=patient, clock=self.clock)
+        )
+
+    async def prompt(self, turn_id: str, who: Who) -> list[dict[str, Any]]:
+        """A turn's prompt, byte for byte."""
+        return await self.store.write(
+            lambda c: reading.read_prompt(c, who=who, turn_id=turn_id, clock=self.clock)
+        )
+
+    async def trace(self, turn_id: str, who: Who) -> dict[str, Any]:
+        """A turn's trace."""
+        return await self.store.read(lambda c: reading.read_trace(c, who=who, turn_id=turn_id))
+
+    async def review(self, turn_id: str, state: str, who: Who) -> dict[str, Any]:
+        """Accept, edit or reject a draft."""
+        return await self.store.write(
+            lambda c: reading.put_review(c, who=who, turn_id=turn_id, state=state, clock=self.clock)
+        )
+
+    async def report(
+        self, turn_id: str, *, target: str, kind: str, note: str, who: Who
+    ) -> dict[str, Any]:
+        """Report something as wrong."""
+        return await self.store.write(
+            lambda c: reading.put_report(
+                c,
+                who=who,
+                turn_id=turn_id,
+                report_id=_new_id("report"),
+                target=target,
+                kind=kind,
+                note=note,
+                clock=self.clock,
+            )
+        )
+
+    async def reports(self, who: Who) -> list[dict[str, Any]]:
+        """The safety inbox."""
+        return await self.store.read(lambda c: reading.read_reports(c, who=who))
+
+    async def audit(self, who: Who, *, patient: str | None) -> list[dict[str, Any]]:
+        """The audit trail."""
+        return await self.store.read(lambda c: reading.audit_entries(c, who=who, patient=patient))
+
+    async def verify_audit(self, who: Who) -> dict[str, Any]:
+        """Whether the chain is whole."""
+        found = await self.store.read(lambda c: access.verify(c, tenant=who.tenant))
+        return {"ok": found.ok, "entries": found.entries, "first_bad": found.first_bad}
+
+    # ---- the house
+
+    async def doctor(self, *, repair: bool = False) -> dict[str, Any]:
+        """The state of the installation and the stores."""
+        return await doctoring.examine(self, repair=repair)
+
+    def schema(self, name: Literal["patient", "turn"]) -> dict[str, Any]:
+        """A JSON Schema of the contract."""
+        from bedside.wiring.schemas import schema
+
+        return schema(name)
+
+    def packs(self) -> list[dict[str, Any]]:
+        """The clinical content that is here, with its review state."""
+        return doctoring.packs()
+
+    def egress_notice(self) -> str:
+        """One line for the banner: where text may go."""
+        if not self.models.writer and not self.models.mechanic:
+            return "nothing leaves this machine"
+        allowed = ", ".join(sorted(self.models.egress.allow)) or "loopback only"
+        return f"{allowed}; identifiers " + ("removed" if self.models.egress.deidentify else "kept")
+
+    async def ready(self) -> None:
+        """Check that the stores answer.
+
+        Raises:
+            Unavailable: they do not.
+        """
+        from sqlalchemy import text
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            await self.store.read(lambda c: c.execute(text("SELECT 1")).scalar())
+        except SQLAlchemyError as error:
+            raise Unavailable("the store", why=type(error).__name__) from None
+
+    async def start_background(self) -> None:
+        """Close cut turns and begin to embed what waits; for a process that stays."""
+        await self.store.write(lambda c: turns.recover(c, now=self.clock.now()))
+        self._background = asyncio.create_task(self.texts.keep_embedding())
+
+    async def close(self) -> None:
+        """Wait for running turns, stop the background work, close the stores."""
+        await self.asker.close(seconds=5)
+        if self._background is not None:
+            self._background.cancel()
+            await asyncio.gather(self._background, return_exceptions=True)
+        self.texts.close()
+        self.store.close()
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}-{uuid.uuid4().hex[:20]}"
+
+
+def _seeded() -> Any:
+    import random
+
+    return random.Random()
+
+
+def _read(path: Path, limit: int) -> bytes:
+    from bedside.core.errors import BadInput
+
+    if not path.is_file():
+        raise BadInput(str(path), why="there is no such file")
+    size = path.stat().st_size
+    if size > limit:
+        raise BadInput(
+            str(path),
+            why=f"it has {size:,} bytes, more than {limit:,}",
+            do="Split it, or raise BEDSIDE_UPLOAD_BYTES.",
+        )
+    return path.read_bytes()

@@ -1,0 +1,82 @@
+"""From settings to the models room, and each turn's own way to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bedside.core.context import Assembly, ToolCall
+from bedside.core.turn import Delta, Ended, Gateway, Route, Tool
+from bedside.models.config import EgressConfig, ModelsConfig, ProviderConfig, parse_chain
+from bedside.settings import Settings
+
+__all__ = ["Routed", "models_config"]
+
+
+def models_config(settings: Settings, *, override: str | None = None) -> ModelsConfig:
+    """The models room's settings; `override` is the chain of one turn (`--model`).
+
+    Raises:
+        InvalidArgument: a chain that is none.
+    """
+    return ModelsConfig(
+        writer=parse_chain(override or settings.writer),
+        mechanic=parse_chain(override or settings.mechanic),
+        providers={
+            "anthropic": ProviderConfig(
+                base_url=settings.anthropic_base_url or None, key=settings.anthropic_api_key or None
+            ),
+            "openai": ProviderConfig(
+                base_url=settings.openai_base_url or None, key=settings.openai_api_key or None
+            ),
+            "openrouter": ProviderConfig(
+                base_url=settings.openrouter_base_url or None,
+                key=settings.openrouter_api_key or None,
+            ),
+            "bedrock": ProviderConfig(
+                base_url=settings.bedrock_base_url or None, region=settings.bedrock_region
+            ),
+        },
+        egress=EgressConfig(
+            allow=frozenset(settings.egress_allow),
+            deidentify=settings.egress_identifiers == "remove",
+            secret=str(settings.home).encode(),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """One turn's gateway: what must not leave is named here, whatever the flow says.
+
+    `veil` holds the patient's names, numbers and birth date; `exempt` is true for a bundled
+    synthetic patient.
+    """
+
+    inner: Gateway
+    veil: tuple[str, ...]
+    exempt: bool
+
+    def stream(
+        self,
+        prompt: Assembly,
+        *,
+        route: Route,
+        tools: Sequence[Tool] = (),
+        may_call: bool = False,
+        schema: object | None = None,
+        output: int = 4_096,
+        deadline_ms: int = 30_000,
+    ) -> AsyncIterator[Delta | ToolCall | Ended]:
+        """Stream one call with this turn's identifiers named."""
+        told: dict[str, Any] = {"veil": (*route.veil, *self.veil), "exempt": self.exempt}
+        return self.inner.stream(
+            prompt,
+            route=replace(route, **told),
+            tools=tools,
+            may_call=may_call,
+            schema=schema,
+            output=output,
+            deadline_ms=deadline_ms,
+        )

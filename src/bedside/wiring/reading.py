@@ -1,0 +1,382 @@
+"""Reading back: sources, turns, prompts, traces, the audit trail. Every read writes its audit row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+
+from bedside.core.clock import Clock
+from bedside.core.errors import BadInput, InvalidArgument, NotFound
+from bedside.core.ids import PatientId
+from bedside.storage import access
+from bedside.storage.tables.source import chunk, source
+from bedside.storage.tables.turn import prompt_part, report, turn, turn_prompt
+from bedside.wiring.ask import Who
+
+__all__ = [
+    "audit_entries",
+    "put_report",
+    "put_review",
+    "read_knowledge",
+    "read_prompt",
+    "read_reports",
+    "read_source",
+    "read_trace",
+    "read_turn",
+    "read_turns_of",
+]
+
+
+def read_source(
+    connection: Connection,
+    *,
+    who: Who,
+    source_id: str,
+    start: int | None,
+    end: int | None,
+    revision: int | None,
+    clock: Clock,
+) -> dict[str, Any]:
+    """Stored text of one revision (the newest where none is named).
+
+    Raises:
+        NotFound: no such source in the caller's scope.
+        InvalidArgument: a span outside the text.
+    """
+    query = (
+        select(source)
+        .where(
+            or_(
+                source.c.tenant == who.tenant,
+                and_(source.c.tenant == "shared", source.c.patient.is_(None)),
+            ),
+            source.c.id == source_id,
+        )
+        .order_by(source.c.revision.desc())
+    )
+    if revision is not None:
+        query = query.where(source.c.revision == revision)
+    row = connection.execute(query).first()
+    if row is None or (
+        row.patient is not None and who.patients is not None and row.patient not in who.patients
+    ):
+        raise NotFound("source", source_id)
+    if row.patient is not None or row.session is not None:
+        access.note(
+            connection,
+            tenant=who.tenant,
+            actor=who.actor,
+            action="read",
+            at=clock.now(),
+            patient=PatientId(row.patient) if row.patient else None,
+            purpose="source",
+        )
+    first, last = start or 0, len(row.text) if end is None else end
+    if not 0 <= first <= last <= len(row.text):
+        raise InvalidArgument(
+            "start, end",
+            found=(first, last),
+            want=f"a span inside the text's {len(row.text)} characters",
+        )
+    return {
+        "id": row.id,
+        "revision": row.revision,
+        "kind": row.kind,
+        "title": row.title,
+        "section": row.section,
+        "date": row.dated.isoformat() if row.dated else None,
+        "superseded": row.superseded,
+        "start": first,
+        "end": last,
+        "length": len(row.text),
+        "text": row.text[first:last],
+    }
+
+
+def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
+    row = connection.execute(
+        select(turn).where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
+    ).first()
+    if row is None or (
+        row.patient is not None and who.patients is not None and row.patient not in who.patients
+    ):
+        raise NotFound("turn", turn_id)
+    return row
+
+
+def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -> dict[str, Any]:
+    """The turn as it was answered, with its review state and the turn before it.
+
+    Raises:
+        NotFound: no such turn in the caller's scope.
+    """
+    row = _turn_row(connection, who, turn_id)
+    if row.patient is not None:
+        access.note(
+            connection,
+            tenant=who.tenant,
+            actor=who.actor,
+            action="read",
+            at=clock.now(),
+            patient=PatientId(row.patient),
+            purpose="turn",
+        )
+    body: dict[str, Any] = (
+        json.loads(row.result)
+        if row.result
+        else {
+            "turn_id": row.id,
+            "session_id": row.session,
+            "flow": row.flow,
+            "status": "incomplete" if row.status == "incomplete" else "open",
+            "answer": "",
+            "answered_by": None,
+            "citations": [],
+            "claims": [],
+        }
+    )
+    body["review"] = {
+        "state": row.review,
+        "by": row.review_by,
+        "at": row.review_at.isoformat() if row.review_at else None,
+    }
+    body["previous_turn"] = connection.execute(
+        select(turn.c.id)
+        .where(
+            turn.c.tenant == who.tenant,
+            turn.c.session == row.session,
+            turn.c.started_at < row.started_at,
+        )
+        .order_by(turn.c.started_at.desc())
+        .limit(1)
+    ).scalar()
+    return body
+
+
+def read_turns_of(
+    connection: Connection, *, who: Who, patient: str, clock: Clock
+) -> list[dict[str, Any]]:
+    """The patient's turns, newest first, without their texts."""
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="list",
+        at=clock.now(),
+        patient=PatientId(patient),
+        purpose="turns",
+    )
+    rows = connection.execute(
+        select(turn)
+        .where(turn.c.tenant == who.tenant, turn.c.patient == patient)
+        .order_by(turn.c.started_at.desc())
+        .limit(200)
+    )
+    return [
+        {
+            "turn_id": row.id,
+            "flow": row.flow,
+            "session_id": row.session,
+            "status": row.status,
+            "at": row.started_at.isoformat(),
+            "review": row.review,
+        }
+        for row in rows
+    ]
+
+
+def read_prompt(
+    connection: Connection, *, who: Who, turn_id: str, clock: Clock
+) -> list[dict[str, Any]]:
+    """The prompt byte for byte, parts in wire order."""
+    row = _turn_row(connection, who, turn_id)
+    if row.patient is not None:
+        access.note(
+            connection,
+            tenant=who.tenant,
+            actor=who.actor,
+            action="read",
+            at=clock.now(),
+            patient=PatientId(row.patient),
+            purpose="prompt",
+        )
+    parts = connection.execute(
+        select(turn_prompt, prompt_part.c.body)
+        .join(
+            prompt_part,
+            and_(
+                prompt_part.c.tenant == turn_prompt.c.tenant,
+                prompt_part.c.sha256 == turn_prompt.c.sha256,
+                prompt_part.c.patient == (row.patient or ""),
+            ),
+        )
+        .where(turn_prompt.c.tenant == who.tenant, turn_prompt.c.turn == turn_id)
+        .order_by(turn_prompt.c.call, turn_prompt.c.ordinal)
+    )
+    return [
+        {"call": part.call, "role": part.role, "sha256": part.sha256, "content": part.body}
+        for part in parts
+    ]
+
+
+def read_trace(connection: Connection, *, who: Who, turn_id: str) -> dict[str, Any]:
+    """What happened, in order. Only public fields are kept, so it may be exported."""
+    row = _turn_row(connection, who, turn_id)
+    return json.loads(row.trace) if row.trace else {"events": []}
+
+
+def read_knowledge(connection: Connection, *, who: Who) -> list[dict[str, Any]]:
+    """The tenant's knowledge documents by title, newest edition first."""
+    from sqlalchemy import func
+
+    counts = (
+        select(chunk.c.source, chunk.c.revision, func.count().label("n"))
+        .where(chunk.c.tenant == who.tenant, chunk.c.patient.is_(None))
+        .group_by(chunk.c.source, chunk.c.revision)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(
+            source.c.id,
+            source.c.revision,
+            source.c.title,
+            source.c.dated,
+            source.c.superseded,
+            source.c.state,
+            source.c.meta,
+            counts.c.n,
+        )
+        .outerjoin(
+            counts, and_(counts.c.source == source.c.id, counts.c.revision == source.c.revision)
+        )
+        .where(
+            source.c.tenant == who.tenant, source.c.kind == "guideline", source.c.patient.is_(None)
+        )
+        .order_by(source.c.title, source.c.dated.desc())
+    )
+    return [
+        {
+            "document_id": row.id,
+            "revision": row.revision,
+            "title": row.title,
+            "date": row.dated.isoformat() if row.dated else None,
+            "superseded": row.superseded,
+            "index": row.state,
+            "chunks": row.n or 0,
+            "specialty": json.loads(row.meta or "{}").get("specialty"),
+        }
+        for row in rows
+    ]
+
+
+def put_review(
+    connection: Connection, *, who: Who, turn_id: str, state: str, clock: Clock
+) -> dict[str, Any]:
+    """Record a clinician's decision.
+
+    Raises:
+        BadInput: the turn has no answer to decide about.
+    """
+    row = _turn_row(connection, who, turn_id)
+    if row.status != "complete":
+        raise BadInput(f"turn {turn_id}", why="it has no complete answer", do="Ask again.")
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="review",
+        at=clock.now(),
+        patient=PatientId(row.patient) if row.patient else None,
+        purpose=state,
+    )
+    at = clock.now()
+    connection.execute(
+        update(turn)
+        .where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
+        .values(review=state, review_by=who.actor, review_at=at)
+    )
+    return {"state": state, "by": who.actor, "at": at.isoformat()}
+
+
+def put_report(
+    connection: Connection,
+    *,
+    who: Who,
+    turn_id: str,
+    report_id: str,
+    target: str,
+    kind: str,
+    note: str,
+    clock: Clock,
+) -> dict[str, Any]:
+    """File a report; it stands in the safety inbox with the turn's trace."""
+    row = _turn_row(connection, who, turn_id)
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="report",
+        at=clock.now(),
+        patient=PatientId(row.patient) if row.patient else None,
+        purpose=kind,
+    )
+    at = clock.now()
+    connection.execute(
+        insert(report).values(
+            tenant=who.tenant,
+            id=report_id,
+            turn=turn_id,
+            patient=row.patient,
+            target=target,
+            kind=kind,
+            note=note,
+            by=who.actor,
+            at=at,
+            state="open",
+        )
+    )
+    return {"id": report_id, "turn": turn_id, "state": "open", "at": at.isoformat()}
+
+
+def read_reports(connection: Connection, *, who: Who) -> list[dict[str, Any]]:
+    """The safety inbox, newest first."""
+    rows = connection.execute(
+        select(report).where(report.c.tenant == who.tenant).order_by(report.c.at.desc())
+    )
+    return [
+        {
+            "id": row.id,
+            "turn": row.turn,
+            "target": row.target,
+            "kind": row.kind,
+            "note": row.note,
+            "by": row.by,
+            "at": row.at.isoformat(),
+            "state": row.state,
+        }
+        for row in rows
+        if who.patients is None or row.patient is None or row.patient in who.patients
+    ]
+
+
+def audit_entries(connection: Connection, *, who: Who, patient: str | None) -> list[dict[str, Any]]:
+    """The trail in order."""
+    return [
+        {
+            "seq": item.seq,
+            "at": item.at.isoformat(),
+            "actor": item.actor,
+            "action": item.action,
+            "patient": item.patient,
+            "session": item.session,
+            "purpose": item.purpose,
+            "previous": item.previous,
+            "hash": item.hash,
+        }
+        for item in access.entries(
+            connection, tenant=who.tenant, patient=PatientId(patient) if patient else None
+        )
+        if who.patients is None or item.patient is None or item.patient in who.patients
+    ]

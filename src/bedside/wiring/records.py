@@ -1,0 +1,251 @@
+"""The record room behind the engine's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import BadInput, NotFound
+from bedside.core.ids import PatientId, TenantId
+from bedside.record.fetch import fetch, find_patient, list_patients
+from bedside.record.importing import import_bundle
+from bedside.record.importing import import_paths as import_record_paths
+from bedside.record.needs import Fact, RecordFacts, RecordNeed
+from bedside.storage import access
+from bedside.storage.store import Store
+from bedside.storage.tables.jobs import meta
+from bedside.storage.tables.record import patient as patient_table
+from bedside.storage.tables.source import source
+from bedside.wiring.ask import Who
+
+__all__ = [
+    "check_patient",
+    "fetch_for",
+    "identity",
+    "import_bytes",
+    "import_paths",
+    "listed",
+    "mark_synthetic",
+    "opening",
+    "resolve_patient",
+]
+
+ALL = (
+    "demographics", "allergies", "alerts", "conditions", "observations", "medications",
+    "timeline", "procedures", "orders", "documents",
+)  # fmt: skip
+
+
+def check_patient(connection: Connection, tenant: TenantId, patient: PatientId) -> None:
+    """Check that the tenant has this patient.
+
+    Raises:
+        NotFound: it has not.
+    """
+    found = connection.execute(
+        select(patient_table.c.id).where(
+            patient_table.c.tenant == tenant, patient_table.c.id == patient
+        )
+    ).first()
+    if found is None:
+        raise NotFound("patient", patient, hint="`bedside patients` lists them.")
+
+
+def resolve_patient(connection: Connection, tenant: TenantId, text: str) -> str:
+    """The id of the one patient with this id, record number or name."""
+    return find_patient(connection, tenant, text).id
+
+
+def identity(
+    connection: Connection, tenant: TenantId, patient: PatientId
+) -> tuple[tuple[str, ...], bool]:
+    """What must not leave this machine of this patient, and whether the patient is synthetic."""
+    person = find_patient(connection, tenant, patient)
+    words = [person.name, *person.identifiers, person.id]
+    words += [part for part in person.name.split() if len(part) > 2]
+    if person.birth_date is not None:
+        words.append(person.birth_date.isoformat())
+    synthetic = connection.execute(
+        select(meta.c.value).where(meta.c.key == _synthetic_key(tenant, patient))
+    ).scalar()
+    return tuple(dict.fromkeys(word for word in words if word)), synthetic is not None
+
+
+def _synthetic_key(tenant: str, patient: str) -> str:
+    return f"synthetic:{tenant}:{patient}"
+
+
+def mark_synthetic(connection: Connection, tenant: TenantId, patients: Sequence[str]) -> None:
+    """Remember that these patients are bundled and synthetic (exempt from egress rules)."""
+    for patient in patients:
+        key = _synthetic_key(tenant, patient)
+        if connection.execute(select(meta.c.key).where(meta.c.key == key)).first() is None:
+            connection.execute(insert(meta).values(key=key, value="bundled"))
+
+
+def fetch_for(
+    connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
+) -> RecordFacts:
+    """The record's facts with their insights, where those were asked for."""
+    facts = fetch(connection, grant, need, as_of=as_of)
+    if "insights" in need.categories:
+        from dataclasses import replace
+
+        from bedside.record.insights import insights_in
+
+        facts = replace(facts, insights=insights_in(facts, as_of=as_of))
+    return facts
+
+
+def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
+    """The tenant's patients by name."""
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="list",
+        at=clock.now(),
+        purpose="patients",
+    )
+    return [
+        {
+            "id": item.id,
+            "name": item.name,
+            "birth_date": item.birth_date.isoformat() if item.birth_date else None,
+            "sex": item.sex,
+            "documents": item.documents,
+        }
+        for item in list_patients(connection, who.tenant)
+    ]
+
+
+def import_paths(
+    store: Store, paths: Sequence[Path], *, who: Who, clock: Clock, progress: Any = None
+) -> dict[str, Any]:
+    """Import files and folders; the contract's JSON."""
+    report = import_record_paths(
+        store, list(paths), tenant=who.tenant, actor=who.actor, clock=clock, progress=progress
+    )
+    return report.as_json()
+
+
+def import_bytes(
+    store: Store, files: Sequence[tuple[str, bytes]], *, who: Who, clock: Clock
+) -> dict[str, Any]:
+    """Import uploads; a file that cannot be read is rejected with its reason."""
+    total: dict[str, Any] = {
+        "patients": [],
+        "resources": {},
+        "unknown": {},
+        "rejected": [],
+        "documents": [],
+    }
+    for name, body in files:
+        try:
+            report = import_bundle(
+                store, body, tenant=who.tenant, actor=who.actor, clock=clock, what=name
+            ).as_json()
+        except BadInput as error:
+            total["rejected"].append({"path": name, "reason": str(error)})
+            continue
+        for key in ("patients", "rejected", "documents"):
+            total[key] += report[key]
+        for key in ("resources", "unknown"):
+            for kind, n in report[key].items():
+                total[key][kind] = total[key].get(kind, 0) + n
+    return total
+
+
+def opening(
+    connection: Connection, *, patient: PatientId, who: Who, clock: Clock
+) -> dict[str, Any]:
+    """Banner, at most three priorities, what changed since the last encounter."""
+    from bedside.record.insights import changes_since_last_encounter, insights_in, priorities
+
+    check_patient(connection, who.tenant, patient)
+    grant = access.grant(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="read",
+        at=clock.now(),
+        patient=patient,
+        purpose="opening",
+    )
+    today = clock.now().date()
+    need = RecordNeed(name="opening", categories=ALL, limits=False)
+    facts = fetch(connection, grant, need, as_of=today)
+    found = insights_in(facts, as_of=today)
+    changes = changes_since_last_encounter(facts)
+    return {
+        "banner": _banner(facts, today),
+        "priorities": [
+            {
+                "severity": item.severity,
+                "title": item.title,
+                "text": item.text,
+                "kind": item.kind,
+                "rule": item.rule,
+                "sources": [_source(connection, who.tenant, fact) for fact in item.facts[:4]],
+            }
+            for item in priorities(found)
+        ],
+        "since": changes.since,
+        "changes": [
+            {
+                "text": item.text,
+                "source": _source(connection, who.tenant, item.fact) if item.fact else None,
+            }
+            for item in changes.items
+        ],
+        "checked": "abnormal values, trends, monitoring, medicines against results and allergies",
+    }
+
+
+def _banner(facts: RecordFacts, today: date) -> dict[str, Any]:
+    person = facts.person
+    allergies = [fact for fact in facts.of("allergies") if fact.name]
+    if allergies:
+        names = ", ".join(dict.fromkeys(fact.name for fact in allergies))
+    else:
+        names = "none known (recorded)" if facts.no_known_allergies else "not recorded"
+    age = None
+    if person.birth_date is not None and not person.deceased:
+        before = (today.month, today.day) < (person.birth_date.month, person.birth_date.day)
+        age = today.year - person.birth_date.year - int(before)
+    alerts = ", ".join(dict.fromkeys(fact.name for fact in facts.of("alerts")))
+    return {
+        "id": person.id,
+        "name": person.name,
+        "sex": person.sex,
+        "age": age,
+        "birth_date": person.birth_date.isoformat() if person.birth_date else None,
+        "deceased": bool(person.deceased),
+        "allergies": names,
+        "allergies_recorded": bool(allergies),
+        "alerts": alerts,
+        "as_of": facts.as_of.date().isoformat() if facts.as_of else None,
+    }
+
+
+def _source(connection: Connection, tenant: TenantId, fact: Fact) -> dict[str, Any]:
+    length = connection.execute(
+        select(source.c.text).where(
+            source.c.tenant == tenant,
+            source.c.id == fact.source.id,
+            source.c.revision == fact.source.revision,
+        )
+    ).scalar()
+    return {
+        "id": fact.source.id,
+        "revision": fact.source.revision,
+        "title": fact.name,
+        "date": fact.when.date().isoformat() if fact.when else None,
+        "length": len(length or ""),
+    }
