@@ -64,9 +64,11 @@ class Item:
     `note` is derived (age, borderline): its figures count as context, it cannot be quoted.
     `forms` are shorter bodies, longest first; the empty tuple means all or nothing, unless the
     block's shrink rules may cut. `rank`: higher survives; compared inside one block or pool.
-    Items of the same non-empty `unit` live and die together. `dated` is the content's date,
-    `None` when unknown: `drop_oldest` drops undated items first. `tokens` is the stored count of
-    the rendered item, `None` when it must be counted.
+    Items of one block with the same non-empty `unit` live and die together. `dated` is the
+    content's date, `None` when unknown: `drop_oldest` drops undated items first. `tokens` is the
+    stored count of `body` and a line break under the uncorrected tokenizer (fences are counted
+    apart, and counts add up); `None` when it must be counted. A wrong one costs time or room,
+    never the bound.
     """
 
     body: str
@@ -126,7 +128,10 @@ class Block:
 
     `priority`: the lowest is evicted first, across blocks. `protected`: at least the shortest form
     of every item stays. `keep`: so many units (latest, or best) are protected. `trust` "data" is
-    escaped and fenced. `echo` is one line said again at the end of the tail.
+    escaped and fenced, "ours" is fenced. `echo` is one line said again at the end of the tail, or
+    at its head where the block itself ends it; it is protected, whatever becomes of the block. An
+    echo of the only item's whole text (`bookend`) puts that text at both ends of the tail, cut
+    visibly to 500 tokens at the head.
     """
 
     name: str
