@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
@@ -267,10 +268,15 @@ def _respelt_word(word: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _american(text: str) -> str:
-    for british, american in _spelling().items():
-        if british in text:
-            text = text.replace(british, american)
-    return text
+    return _british_parts().sub(lambda part: _spelling()[part.group()], text)
+
+
+@functools.cache
+def _british_parts() -> re.Pattern[str]:
+    """Longest part first; "oes" only at a beginning, since "gastroesophageal" is American."""
+    return re.compile(
+        "|".join(rf"(?<![a-z]){part}" if part.startswith("oes") else part for part in _spelling())
+    )
 
 
 @functools.lru_cache(maxsize=4096)
