@@ -105,7 +105,7 @@ def _built(found: Mapping[str, Any], *, source: Source, category: Any, line: str
     return Fact(source=source, category=category, line=line, **fields)
 
 
-def fact_of(row: Mapping[str, Any]) -> Fact:
+def fact_of(row: Mapping[Any, Any]) -> Fact:
     """A fact from the columns of `record_entry` joined with the title, date and text of its source."""
     found = json.loads(row["payload"])
     source = Source(
@@ -119,7 +119,7 @@ def fact_of(row: Mapping[str, Any]) -> Fact:
     return _built(found, source=source, category=row["category"], line=row["text"])
 
 
-def person_of(row: Mapping[str, Any]) -> Person:
+def person_of(row: Mapping[Any, Any]) -> Person:
     """A person from a row of `patient`."""
     written = row["deceased"]
     deceased: date | bool | None = None
