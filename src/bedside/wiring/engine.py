@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bedside import __version__
+from bedside.context.tokens import counter
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied, Unavailable
@@ -30,8 +31,7 @@ from bedside.wiring import doctor as doctoring
 from bedside.wiring import reading, records
 from bedside.wiring.ask import Asker, Who
 from bedside.wiring.checks import gate_factory
-from bedside.wiring.counting import counter
-from bedside.wiring.flows import FLOWS
+from bedside.wiring.flows import flow_named
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.running import Event
 from bedside.wiring.texts import Texts
@@ -81,7 +81,7 @@ class Engine:
     async def _run(
         self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
     ) -> TurnResult:
-        flow = FLOWS[request.flow]
+        flow = flow_named(request.flow)
         override = request.option("model") or None
         config = models_config(self.settings, override=override) if override else self.models
         gateway = (
@@ -89,10 +89,10 @@ class Engine:
         )
         veil, exempt = await self._identity(request, who)
         routed = profile_of(config, "writer")
-        count, tokenizer = counter(routed[1].correction if routed else 1.0)
+        count = counter("o200k_base", factor=routed[1].correction if routed else 1.0)
         pinned = Pinned(
             count=count,
-            tokenizer=tokenizer,
+            tokenizer=count.name,
             can=routed[1].can if routed else frozenset(),
             minimum=routed[1].minimum if routed else 0,
             settings={"country": self.settings.country},

@@ -1,0 +1,262 @@
+"""What each command does: parse, call the engine, print."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from bedside.cli import show
+from bedside.core.errors import BadInput, InvalidArgument
+from bedside.settings import Settings, load_settings
+from bedside.wiring import Ask, Engine, Who, build_engine
+
+__all__ = ["run"]
+
+DONE, FAILED, PARTLY = 0, 1, 3
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one parsed command and return its exit code."""
+    settings = _settings(options)
+    name: str = options.command
+    if name == "serve":
+        return _serve(options, settings)
+    if name == "demo":
+        return _demo(options, settings)
+    if name in ("eval", "bench"):
+        from bedside.cli.measure import measure
+
+        return measure(options, settings)
+    return asyncio.run(_with_engine(options, settings, _COMMANDS[name]))
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    overrides: dict[str, Any] = {}
+    for name in ("tenant", "host", "port"):
+        if getattr(options, name, None) is not None:
+            overrides[name] = getattr(options, name)
+    return load_settings(home=Path(options.home) if options.home else None, overrides=overrides)
+
+
+async def _with_engine(
+    options: argparse.Namespace, settings: Settings, command: Callable[..., Any]
+) -> int:
+    engine = build_engine(settings)
+    try:
+        return await command(engine, options, engine.local())
+    finally:
+        await engine.close()
+
+
+def out(options: argparse.Namespace, body: Any, text: str) -> None:
+    """Print the JSON document, or the text for a person."""
+    if options.json:
+        sys.stdout.write(json.dumps(body, ensure_ascii=False, default=str) + "\n")
+    elif text:
+        sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def progress(done: str, n: int, total: int) -> None:
+    """Progress on standard error: one line that moves on a terminal, a line a tenth elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done} {n} of {total}   " + ("\n" if n >= total else ""))
+    elif total and (n == total or n % max(1, total // 10) == 0):
+        sys.stderr.write(f"{done} {n} of {total}\n")
+
+
+async def _import(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    report = await engine.import_paths(
+        [Path(path) for path in options.paths], who, progress=progress
+    )
+    out(options, report, show.imported(report))
+    if not report["rejected"]:
+        return DONE
+    return PARTLY if report["patients"] else FAILED
+
+
+async def _patients(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    found = await engine.patients(who)
+    out(options, found, show.patients(found))
+    return DONE
+
+
+async def _attach(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    patient = await engine.patient_id(options.patient, who)
+    added: list[dict[str, Any]] = []
+    failed: list[str] = []
+    for file in options.files:
+        try:
+            added += await engine.attach_paths(patient, [Path(file)], who)
+        except BadInput as error:
+            if len(options.files) == 1:
+                raise
+            failed.append(str(error))
+            sys.stderr.write(f"{error}\n")
+    await engine.texts.embed_waiting(progress=progress)
+    added = [await engine.texts.refreshed(item, who) for item in added]
+    out(options, added, show.attached(added))
+    if failed:
+        return PARTLY if added else FAILED
+    return DONE
+
+
+async def _ingest(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    meta = {
+        name: getattr(options, name)
+        for name in ("id", "title", "specialty", "type", "conditions", "drugs", "published",
+                     "supersedes")
+        if getattr(options, name) is not None
+    }  # fmt: skip
+    if "published" in meta:
+        _date("--published", meta["published"])
+    report = await engine.ingest_paths(
+        [Path(path) for path in options.paths], who, meta=meta, progress=progress
+    )
+    await engine.texts.embed_waiting(progress=progress)
+    out(options, report, show.ingested(report))
+    if not report["rejected"]:
+        return DONE
+    return PARTLY if report["documents"] or report["skipped"] else FAILED
+
+
+def _date(name: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(name, found=text, want="a date as YYYY-MM-DD") from None
+
+
+async def _search(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    found = await engine.search(
+        who=who,
+        query=options.query,
+        limit=options.limit,
+        specialty=options.specialty,
+        type=options.type,
+        condition=options.condition,
+        drug=options.drug,
+        document=options.document,
+        retriever=options.retriever,
+        since=_date("--since", options.since) if options.since else None,
+    )
+    out(options, found, show.hits(found))
+    return DONE
+
+
+async def _ask(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    call = options.command == "ask" and not options.no_call
+    engine.may_ask(who, options.audience)
+    if not options.question.strip():
+        raise InvalidArgument("QUESTION", found="", want="at least one word")
+    patient = await engine.patient_id(options.patient, who) if options.patient else None
+    documents: list[str] = []
+    if options.document:
+        if patient is None:
+            raise InvalidArgument("--document", found="no --patient", want="given with a patient")
+        paths = [Path(path) for path in options.document]
+        documents = [item["document_id"] for item in await engine.attach_paths(patient, paths, who)]
+    turn = await engine.asker.ask(
+        Ask(
+            question=options.question,
+            patient=patient,
+            documents=tuple(documents),
+            selected=tuple(options.select),
+            mode=options.mode,
+            session=options.session,
+            audience=options.audience,
+            model=options.model,
+            key=options.key,
+            call=call,
+        ),
+        who,
+    )
+    out(options, turn, show.turn(turn) if call else show.context(turn))
+    return DONE
+
+
+async def _source(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    found = await engine.source(
+        options.id, who, start=options.start, end=options.end, revision=options.revision
+    )
+    out(options, found, found["text"])
+    return DONE
+
+
+async def _audit(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    if options.action == "verify":
+        verdict = await engine.verify_audit(who)
+        out(options, verdict, show.verdict(verdict))
+        return DONE if verdict["ok"] else FAILED
+    entries = await engine.audit(who, patient=options.patient)
+    out(options, entries, show.audit(entries))
+    return DONE
+
+
+async def _schema(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    del who
+    schema = engine.schema(options.name)
+    sys.stdout.write(json.dumps(schema, indent=None if options.json else 2) + "\n")
+    return DONE
+
+
+async def _doctor(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    del who
+    found = await engine.doctor(repair=options.repair)
+    out(options, found, show.doctor(found))
+    return DONE if found["ok"] else FAILED
+
+
+_COMMANDS: dict[str, Callable[..., Any]] = {
+    "import": _import,
+    "patients": _patients,
+    "attach": _attach,
+    "ingest": _ingest,
+    "search": _search,
+    "ask": _ask,
+    "context": _ask,
+    "source": _source,
+    "audit": _audit,
+    "schema": _schema,
+    "doctor": _doctor,
+}
+
+
+def _serve(options: argparse.Namespace, settings: Settings) -> int:
+    from bedside.server import serve
+
+    del options
+    engine = build_engine(settings)
+    sys.stderr.write(f"Bedside serves on http://{settings.host}:{settings.port} (Ctrl+C stops)\n")
+    serve(engine, host=settings.host, port=settings.port)
+    return DONE
+
+
+def _demo(options: argparse.Namespace, settings: Settings) -> int:
+    from bedside.wiring.demo import QUESTION, first_patient, load_demo
+
+    async def first() -> dict[str, Any]:
+        engine = build_engine(settings)
+        try:
+            sys.stderr.write("Loading the bundled synthetic patients and guidelines...\n")
+            report = await load_demo(engine, engine.local())
+            sys.stderr.write(
+                f"{report['patients']} patients, {report['documents']} guidelines, "
+                f"{report['chunks']} passages. No key, no network.\n"
+            )
+            patient = await first_patient(engine, engine.local())
+            return await engine.asker.ask(Ask(question=QUESTION, patient=patient), engine.local())
+        finally:
+            await engine.close()
+
+    turn = asyncio.run(first())
+    if not options.json:
+        sys.stdout.write(f"\nQ: {QUESTION}\n\n")
+    out(options, turn, show.turn(turn))
+    sys.stdout.flush()
+    return DONE if options.no_serve else _serve(options, settings)

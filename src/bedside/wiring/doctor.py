@@ -1,0 +1,177 @@
+"""What `bedside doctor` looks at."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from bedside import __version__
+from bedside.clinical.packs import Pack, PackFile, parse_pack
+from bedside.core.errors import BedsideError
+from bedside.storage import turns
+from bedside.storage.tables.source import chunk, source
+
+if TYPE_CHECKING:
+    from bedside.wiring.engine import Engine
+
+__all__ = ["examine", "packs"]
+
+SMALL_DISK = 500_000_000
+MANY_VECTORS = 250_000
+
+
+async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
+    """Checks, each with what was found, and every setting with where it came from."""
+    checks = [
+        {"name": "version", "ok": True, "detail": f"Bedside {__version__}"},
+        await _store(engine),
+        await _cut(engine, repair=repair),
+        await _waiting(engine),
+        await _size(engine),
+        _disk(engine),
+        _embedder(engine),
+        _models(engine),
+        await _audit(engine),
+        _packs(engine),
+    ]
+    return {
+        "ok": all(check["ok"] for check in checks),
+        "checks": checks,
+        "settings": [
+            {
+                "name": item.name,
+                "shown": item.shown,
+                "origin": item.origin,
+                "variable": item.variable,
+                "about": item.about,
+            }
+            for item in engine.settings.origins
+        ],
+    }
+
+
+def _check(name: str, detail: str, *, ok: bool = True) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "detail": detail}
+
+
+async def _store(engine: Engine) -> dict[str, Any]:
+    try:
+        if engine.store.is_sqlite:
+            found = await engine.store.read(
+                lambda c: c.execute(text("PRAGMA integrity_check")).scalar()
+            )
+            mode = await engine.store.read(
+                lambda c: c.execute(text("PRAGMA journal_mode")).scalar()
+            )
+            return _check("store", f"SQLite, {mode}, integrity {found}", ok=found == "ok")
+        await engine.store.read(lambda c: c.execute(text("SELECT 1")).scalar())
+    except SQLAlchemyError as error:
+        return _check("store", f"does not answer ({type(error).__name__})", ok=False)
+    return _check("store", engine.store.engine.dialect.name)
+
+
+async def _cut(engine: Engine, *, repair: bool) -> dict[str, Any]:
+    if not repair:
+        return _check("turns", "`--repair` closes turns whose process died")
+    closed = await engine.store.write(lambda c: turns.recover(c, now=engine.clock.now()))
+    return _check("turns", f"{closed} cut turns closed")
+
+
+async def _waiting(engine: Engine) -> dict[str, Any]:
+    n = await engine.store.read(
+        lambda c: c.execute(
+            select(func.count()).select_from(source).where(source.c.state == "words")
+        ).scalar_one()
+    )
+    if not n:
+        return _check("index", "every document is searchable by words and vectors")
+    return _check("index", f"{n} documents are searchable by words; their vectors are not made yet")
+
+
+async def _size(engine: Engine) -> dict[str, Any]:
+    n = await engine.store.read(
+        lambda c: c.execute(select(func.count()).select_from(chunk)).scalar_one()
+    )
+    if n <= MANY_VECTORS or engine.settings.vectors != "snapshot":
+        return _check("size", f"{n:,} chunks")
+    return _check("size", f"{n:,} chunks: set BEDSIDE_VECTORS to pgvector or qdrant", ok=False)
+
+
+def _disk(engine: Engine) -> dict[str, Any]:
+    free = shutil.disk_usage(engine.settings.home).free
+    return _check("disk", f"{free / 1e9:.1f} GB free", ok=free > SMALL_DISK)
+
+
+def _embedder(engine: Engine) -> dict[str, Any]:
+    if engine.settings.embedder == "none":
+        return _check("embeddings", "switched off: search by words only")
+    try:
+        return _check("embeddings", engine.texts.embedder_id())
+    except BedsideError as error:
+        return _check("embeddings", str(error), ok=False)
+
+
+def _models(engine: Engine) -> dict[str, Any]:
+    links = [link.spec for link in engine.models.writer]
+    if not links:
+        return _check("models", "none: rules and the extractive writer answer")
+    return _check("models", ", ".join([*links, "extractive"]) + f"; {engine.egress_notice()}")
+
+
+async def _audit(engine: Engine) -> dict[str, Any]:
+    found = await engine.verify_audit(engine.local())
+    if found["ok"]:
+        return _check("audit", f"{found['entries']:,} entries, the chain is whole")
+    return _check("audit", f"the chain is broken at entry {found['first_bad']}", ok=False)
+
+
+def _packs(engine: Engine) -> dict[str, Any]:
+    waiting = [pack["id"] for pack in packs() if pack["review_status"] != "reviewed"]
+    if not waiting:
+        return _check("content", "every clinical pack is reviewed")
+    return _check("content", f"{len(waiting)} clinical packs are not reviewed by a clinician")
+
+
+@cache
+def _bundled() -> tuple[Pack, ...]:
+    """The head of every data file that ships with one."""
+    found: list[Pack] = []
+    for package in ("bedside.clinical", "bedside.flows.copilot", "bedside.grounding"):
+        for file in sorted(Path(str(files(package))).rglob("*.yaml")):
+            head = _head(file.read_text(encoding="utf-8"))
+            if head is not None:
+                found.append(head)
+    return tuple(found)
+
+
+def _head(text: str) -> Pack | None:
+    """The pack header of a file: the lines from `pack:` to the next line that is not indented."""
+    lines = text.splitlines()
+    starts = [index for index, line in enumerate(lines) if line.startswith("pack:")]
+    if not starts:
+        return None
+    end = starts[0] + 1
+    while end < len(lines) and (not lines[end].strip() or lines[end][0] in " #"):
+        end += 1
+    return parse_pack(PackFile, "\n".join(lines[starts[0] : end]), what="pack header").pack
+
+
+def packs() -> list[dict[str, Any]]:
+    """Every clinical pack with its review state."""
+    return [
+        {
+            "id": pack.id,
+            "version": pack.version,
+            "review_status": pack.review_status,
+            "review_due": pack.review_due.isoformat(),
+            "source": pack.source,
+            "licence": pack.licence,
+        }
+        for pack in _bundled()
+    ]
