@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from bedside.context import receipt
+from bedside.context import prompt_hash, receipt
 from bedside.core.context import Assembly, ToolCall, ToolResult
 from bedside.core.source import Source
 from bedside.core.turn import Citation, Ended, Finding, Got, Lost
@@ -41,7 +41,7 @@ def turn_body(
 ) -> dict[str, Any]:
     """Build the turn JSON. Unknown figures are `None`, never 0."""
     calls = [call for done in view.done for call in done.calls]
-    prompt = final.prompt
+    compiled = final.prompt if final.prompt is not None and final.prompt.messages else None
     verdict = final.verdict
     records = [
         found.value
@@ -90,7 +90,7 @@ def turn_body(
             "queries": list(view.plan.queries),
             "mode": view.plan.mode,
         },
-        "receipt": receipt(prompt, tokenizer=tokenizer) if _compiled(prompt) else None,
+        "receipt": receipt(compiled, tokenizer=tokenizer) if compiled else None,
         "calls": [_call(call) for call in calls],
         "cost_usd": _cost(calls),
         "ms": round(ms, 1),
@@ -98,7 +98,7 @@ def turn_body(
         "basis": {
             "record_as_of": _record_as_of(records),
             "knowledge": _editions(verdict.citations),
-            "prompt_hash": prompt.prefix_hash if _compiled(prompt) and prompt else None,
+            "prompt_hash": prompt_hash(compiled.messages) if compiled else None,
             "engine": version,
         },
     }
@@ -120,10 +120,6 @@ def _text(part: object) -> str:
         bodies = "\n".join(item.body for item in part.items)
         return f"[tool result {part.id}: {part.error or bodies}]"
     return "[opaque part]"
-
-
-def _compiled(prompt: Assembly | None) -> bool:
-    return prompt is not None and bool(prompt.messages)
 
 
 def _source(source: Source) -> dict[str, Any]:
