@@ -1,0 +1,294 @@
+"""Names of clinical things in a question, and the record entries they stand for. Pure."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from bedside.clinical.drugs import drugs_in, find_classes, find_drugs, ingredients_of
+from bedside.core.value import value
+from bedside.flows.copilot.lexicon import Lexicon, Meaning, Naming, Token, naming, phrase_key
+from bedside.flows.copilot.query import Entity
+from bedside.record.needs import Fact
+
+__all__ = [
+    "analyte_lexicon",
+    "clinical_phrases",
+    "ingredients",
+    "is_drug_word",
+    "is_reading_of",
+    "loincs_of",
+    "matching",
+    "nearby",
+    "panel_members",
+    "record_lexicon",
+    "shown_name",
+]
+
+_NAMED_CATEGORIES = {
+    "conditions": "condition",
+    "procedures": "procedure",
+    "immunizations": "vaccine",
+}
+_WEAK = frozenset(
+    "disorder finding situation procedure regime therapy of the due to with without for and in by to no on or "
+    "acute chronic history test screening examination evaluation documentation normal second first left right "
+    "type disease syndrome injury surgery operation regime record artifact patient current suspected".split()
+)
+_LINKS = frozenset({"of", "the", "a", "in", "by", "with", "due", "to", "and", "for"})
+
+
+@value
+class Analyte:
+    """One measured thing: the name in an answer, its LOINC codes, words that name it uncoded."""
+
+    key: str
+    show: str
+    loinc: frozenset[str]
+    record: tuple[frozenset[str], ...]
+
+
+@functools.cache
+def _file() -> Mapping[str, Any]:
+    path = resources.files("bedside.flows.copilot") / "words" / "analytes.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+@functools.cache
+def _analytes() -> Mapping[str, Analyte]:
+    return {
+        key: Analyte(
+            key=key,
+            show=row["show"],
+            loinc=frozenset(str(row.get("loinc", "")).split()),
+            record=tuple(frozenset(phrase_key(one)) for one in _listed(row.get("record", ""))),
+        )
+        for key, row in _file()["analytes"].items()
+    }
+
+
+@functools.cache
+def _by_loinc() -> Mapping[str, str]:
+    return {code: one.key for one in _analytes().values() for code in one.loinc}
+
+
+@functools.cache
+def analyte_lexicon() -> Lexicon:
+    """Analytes and panels as they are said."""
+    entries: list[tuple[str, Meaning]] = []
+    for kind, group in (("analyte", "analytes"), ("panel", "panels")):
+        for key, row in _file()[group].items():
+            entries += [(one, Meaning(kind=kind, key=key)) for one in _listed(row["say"])]
+            if kind == "analyte":
+                entries.append((row["show"], Meaning(kind=kind, key=key)))
+    return Lexicon(entries)
+
+
+def shown_name(key: str) -> str:
+    """How an answer calls an analyte or panel; "" for an unknown key."""
+    if key in _analytes():
+        return _analytes()[key].show
+    return str(_file()["panels"].get(key, {}).get("show", ""))
+
+
+def panel_members(key: str) -> tuple[str, ...]:
+    """The analytes of a panel, in the order of an answer; empty for an unknown key."""
+    return tuple(_listed(str(_file()["panels"].get(key, {}).get("of", ""))))
+
+
+def loincs_of(key: str) -> frozenset[str]:
+    """The LOINC codes of an analyte; empty for an unknown key."""
+    return _analytes()[key].loinc if key in _analytes() else frozenset()
+
+
+def is_reading_of(key: str, fact: Fact) -> bool:
+    """True when an entry (or a component) measures the analyte.
+
+    By its LOINC code where it has one that is known; by the words of its name where it has none.
+    """
+    if key not in _analytes():
+        return False
+    analyte = _analytes()[key]
+    codes = [code.split("|", 1)[-1] for code in (*fact.codes, fact.code) if code]
+    if any(code in analyte.loinc for code in codes):
+        return True
+    if any(code in _by_loinc() for code in codes):
+        return False
+    words = _words_of(fact)
+    mine = any(phrase <= words for phrase in analyte.record)
+    if not mine:
+        return False
+    # The longest naming wins: "hemoglobin a1c" is not hemoglobin.
+    size = max(len(phrase) for phrase in analyte.record if phrase <= words)
+    return not any(
+        len(phrase) > size and phrase <= words
+        for other in _analytes().values()
+        if other.key != key
+        for phrase in other.record
+    )
+
+
+def _words_of(fact: Fact) -> frozenset[str]:
+    return _folded_words(" ".join((fact.name.replace("\u200b", ""), *fact.synonyms)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _folded_words(text: str) -> frozenset[str]:
+    words = phrase_key(text)
+    return frozenset(words) | {word[:-1] for word in words if len(word) > 3 and word.endswith("s")}
+
+
+def clinical_phrases(
+    text: str, tokens: Sequence[Token], words: Sequence[str]
+) -> dict[int, tuple[int, tuple[Meaning, ...]]]:
+    """Analytes, medicines and their groups in a question: start token to (end token, meanings).
+
+    `words` are the tokens with misspellings repaired; `text` and the tokens' offsets are as typed.
+    """
+    found: dict[int, list[tuple[int, Meaning]]] = {}
+    for index in range(len(words)):
+        here = analyte_lexicon().at(words, index)
+        if here is not None:
+            found.setdefault(index, []).extend((here[0], meaning) for meaning in here[1])
+    repaired, offsets = _rebuilt(text, tokens, words)
+    for mention in find_drugs(repaired, repair=True):
+        _put(found, offsets, mention.start, mention.end, Meaning(kind="drug", key=mention.generic))
+    for group in find_classes(repaired, repair=True):
+        key = ",".join(group.classes)
+        _put(found, offsets, group.start, group.end, Meaning(kind="drug_class", key=key))
+    best: dict[int, tuple[int, tuple[Meaning, ...]]] = {}
+    for index, options in found.items():
+        end = max(one for one, _ in options)
+        best[index] = (end, tuple(dict.fromkeys(m for one, m in options if one == end)))
+    return best
+
+
+@functools.lru_cache(maxsize=4096)
+def is_drug_word(word: str) -> bool:
+    """True for a word that names a medicine or a group of them, spelled right."""
+    return bool(find_drugs(word)) or bool(find_classes(word))
+
+
+def _rebuilt(
+    text: str, tokens: Sequence[Token], words: Sequence[str]
+) -> tuple[str, list[tuple[int, int]]]:
+    """The question with repaired words in place, and each token's offsets in it."""
+    parts: list[str] = []
+    offsets: list[tuple[int, int]] = []
+    last = length = 0
+    for token, word in zip(tokens, words, strict=True):
+        gap = text[last : token.start]
+        written = text[token.start : token.end]
+        put = written if written.lower() == word else word
+        parts += [gap, put]
+        offsets.append((length + len(gap), length + len(gap) + len(put)))
+        length += len(gap) + len(put)
+        last = token.end
+    return "".join(parts), offsets
+
+
+def _put(
+    found: dict[int, list[tuple[int, Meaning]]],
+    offsets: Sequence[tuple[int, int]],
+    start: int,
+    end: int,
+    meaning: Meaning,
+) -> None:
+    first = next((i for i, (a, _) in enumerate(offsets) if a == start), None)
+    last = next((i for i, (_, b) in enumerate(offsets) if b == end), None)
+    if first is not None and last is not None and first <= last:
+        found.setdefault(first, []).append((last + 1, meaning))
+
+
+# ---- entries of the record by name
+
+
+def _any_phrase(phrases: Iterable[frozenset[str]], words: frozenset[str]) -> bool:
+    return any(phrase - _LINKS <= words for phrase in phrases if phrase)
+
+
+def matching(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
+    """The entries that are the named thing, in the given order."""
+    if entity.kind == "drug":
+        wanted = frozenset(entity.key.split("-")) if "-" in entity.key else frozenset({entity.key})
+        return [fact for fact in facts if _is_drug(entity.key, wanted, ingredients(fact))]
+    if entity.kind == "drug_class":
+        members = frozenset(drugs_in(entity.key.split(",")))
+        return [fact for fact in facts if members & ingredients(fact)]
+    if entity.kind in {"analyte", "panel"}:
+        return [fact for fact in facts if is_reading_of(entity.key, fact)]
+    known = _naming_of(entity)
+    return [
+        fact
+        for fact in facts
+        if _any_phrase(known.record, words := _words_of(fact))
+        and not _any_phrase(known.without, words)
+    ]
+
+
+def nearby(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
+    """Entries worth naming where the thing itself is not recorded."""
+    if entity.kind not in {"condition", "procedure", "vaccine", "allergen"}:
+        return []
+    known = _naming_of(entity)
+    return [fact for fact in facts if _any_phrase(known.near, _words_of(fact))]
+
+
+def _is_drug(key: str, wanted: frozenset[str], found: frozenset[str]) -> bool:
+    return key in found or wanted <= found
+
+
+def _naming_of(entity: Entity) -> Naming:
+    if entity.key.startswith("record:"):
+        phrase = frozenset(entity.key.removeprefix("record:").split())
+        return Naming(key=entity.key, record=(phrase,), near=())
+    return naming(entity.kind, entity.key)
+
+
+@functools.lru_cache(maxsize=2048)
+def _ingredients(name: str) -> frozenset[str]:
+    return frozenset(ingredients_of(name))
+
+
+def ingredients(fact: Fact) -> frozenset[str]:
+    """The generics in a medicine's or an allergy's name."""
+    found = _ingredients(fact.name)
+    for other in fact.synonyms:
+        found |= _ingredients(other)
+    return found
+
+
+def record_lexicon(facts: Iterable[Fact], *, people: Iterable[str] = ()) -> Lexicon:
+    """The names that stand in this record: whole names, and their telling single words.
+
+    `people` are the patient's own names, which a question may use as filler.
+    """
+    entries: list[tuple[str, Meaning]] = []
+    for fact in facts:
+        kind = _NAMED_CATEGORIES.get(fact.category)
+        if kind is None:
+            continue
+        words = [word for word in phrase_key(fact.name.replace("\u200b", "")) if word.isalpha()]
+        telling = [word for word in words if word not in _WEAK]
+        if not telling:
+            continue
+        bare = [
+            word for word in words if word not in {"disorder", "finding", "situation", "procedure"}
+        ]
+        key = "record:" + " ".join(sorted(set(telling)))
+        entries.append((" ".join(bare), Meaning(kind=kind, key=key)))
+        entries.append((" ".join(telling), Meaning(kind=kind, key=key)))
+        entries += [
+            (word, Meaning(kind=kind, key=f"record:{word}")) for word in telling if len(word) > 5
+        ]
+    entries += [(part, Meaning(kind="fill", key="")) for name in people for part in name.split()]
+    entries += [(name, Meaning(kind="fill", key="")) for name in people]
+    return Lexicon(entries)

@@ -1,0 +1,169 @@
+"""A question read word by word into pieces. Pure.
+
+Each piece is a phrase with its meanings, a window of time, a bound on a figure, or a word that is
+not understood. Names that stand in the patient's own record are understood for this patient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+from bedside.core.value import value
+from bedside.flows.copilot.lexicon import Lexicon, Meaning, Token, lexicon, tokenise
+from bedside.flows.copilot.names import analyte_lexicon, clinical_phrases, is_drug_word
+from bedside.flows.copilot.query import Threshold, Window
+from bedside.flows.copilot.windows import find_window, number_of
+
+__all__ = ["Piece", "read"]
+
+_UNIT = frozenset(
+    "mg dl mmol l g gm kg kgs lb lbs cm m m2 percent mmhg mm hg ml min ng pg ug mcg u iu iul ul fl k cel c f "
+    "degrees bpm kilograms kilos score points meq umol micromol units unit 1.73 per % / years".split()
+)
+_PUNCTUATION = frozenset("?!.:;,-/+")
+_BOUNDARY = frozenset("?.;,/+!")
+
+
+@value
+class Piece:
+    """One read part of a question: `said` is its text in lower case.
+
+    Exactly one of `meanings`, `window`, `bound`, `number` is set, or none: an unknown word.
+    """
+
+    said: str
+    meanings: tuple[Meaning, ...] = ()
+    window: Window | None = None
+    bound: Threshold | None = None
+    number: int | None = None
+    boundary: bool = False
+
+    def means(self, kind: str) -> str | None:
+        """The key of the first meaning of that kind, or `None`."""
+        return next((one.key for one in self.meanings if one.kind == kind), None)
+
+
+def read(text: str, *, today: date, record: Lexicon | None = None) -> tuple[Piece, ...]:
+    """Read a question.
+
+    Args:
+        text: As typed.
+        today: What "past 6 months" counts back from.
+        record: Names from the patient's record, laid over the static words.
+    """
+    tokens = tokenise(text)
+    words = _repaired([token.text for token in tokens], record)
+    clinical = clinical_phrases(text, tokens, words)
+    pieces: list[Piece] = []
+    at = 0
+    while at < len(words):
+        end, piece = _next(words, at, today, record, clinical)
+        if piece is not None:
+            pieces.append(piece)
+        at = end
+    return tuple(pieces)
+
+
+def _repaired(words: list[str], record: Lexicon | None) -> list[str]:
+    return [word if _known(word, record) else _repair(word) for word in words]
+
+
+def _known(word: str, record: Lexicon | None) -> bool:
+    lexicons = [lexicon(), analyte_lexicon(), *([record] if record is not None else [])]
+    forms = (word, word[:-1]) if word.endswith("s") else (word,)
+    return any(form in one for one in lexicons for form in forms) or is_drug_word(word)
+
+
+def _repair(word: str) -> str:
+    """The one word that is a slip away, when the lexicons agree on it; else as typed."""
+    near = {fixed for one in (lexicon(), analyte_lexicon()) if (fixed := one.repaired(word))}
+    return near.pop() if len(near) == 1 else word
+
+
+def _next(
+    words: Sequence[str],
+    at: int,
+    today: date,
+    record: Lexicon | None,
+    clinical: dict[int, tuple[int, tuple[Meaning, ...]]],
+) -> tuple[int, Piece | None]:
+    bound = _bound(words, at)
+    if bound is not None:
+        return bound
+    window = find_window(words, at, today=today)
+    if window is not None:
+        said = " ".join(words[at : window.end])
+        return window.end, Piece(said=said, window=window.window)
+    phrase = _phrase(words, at, record, clinical)
+    if phrase is not None:
+        end, meanings = phrase
+        return end, Piece(said=" ".join(words[at:end]), meanings=meanings)
+    word = words[at]
+    if word in _PUNCTUATION:
+        return at + 1, Piece(said=word, boundary=True) if word in _BOUNDARY else None
+    if (number := number_of(word)) is not None:
+        return at + 1, Piece(said=word, number=number)
+    return at + 1, Piece(said=word)
+
+
+def _phrase(
+    words: Sequence[str],
+    at: int,
+    record: Lexicon | None,
+    clinical: dict[int, tuple[int, tuple[Meaning, ...]]],
+) -> tuple[int, tuple[Meaning, ...]] | None:
+    known = [one for one in (lexicon().at(words, at), clinical.get(at)) if one is not None]
+    end = max((one[0] for one in known), default=at)
+    if record is not None and (own := record.at(words, at)) is not None and own[0] > end:
+        # A name of the record counts where it says more than the general words do.
+        return own
+    if not known:
+        return None
+    meanings = [meaning for one in known if one[0] == end for meaning in one[1]]
+    return end, tuple(dict.fromkeys(meanings))
+
+
+def _bound(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
+    """A comparison with its figure and unit: "above 5 mmol/L", "> 7 %", "between 4 and 6"."""
+    phrase = lexicon().at(words, at)
+    if phrase is None:
+        return None
+    op = next((one.key for one in phrase[1] if one.kind == "cmp"), None)
+    if op is None:
+        return None
+    index = phrase[0]
+    while index < len(words) and words[index] in {"of", "a", "the", "level", "value"}:
+        index += 1
+    value_ = _figure(words, index)
+    if value_ is None:
+        return None
+    index += 1
+    upper = None
+    if op == "between":
+        if index + 1 >= len(words) or words[index] not in {"and", "to", "-"}:
+            return None
+        upper = _figure(words, index + 1)
+        if upper is None or _year_like(value_) and _year_like(upper):
+            return None
+        index += 2
+    start = index
+    while index < len(words) and words[index] in _UNIT:
+        index += 1
+    unit = "".join(words[start:index])
+    if index < len(words) and words[index] in {"/", "months", "days", "weeks"}:
+        return None
+    threshold = Threshold(op=op, value=value_, upper=upper, unit=unit)  # type: ignore[arg-type]
+    return index, Piece(said=" ".join(words[at:index]), bound=threshold)
+
+
+def _figure(words: Sequence[str], at: int) -> Decimal | None:
+    if at >= len(words):
+        return None
+    text = words[at]
+    return Decimal(text) if text.replace(".", "", 1).isdecimal() else None
+
+
+def _year_like(figure: Decimal) -> bool:
+    return figure == figure.to_integral_value() and 1900 <= figure <= 2099

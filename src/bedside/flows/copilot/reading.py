@@ -1,0 +1,289 @@
+"""From pieces to queries: the whole question, or nothing. Pure.
+
+A question is split into clauses at "and", commas and full stops. A clause without an operation
+takes it from its neighbour ("latest HbA1c and creatinine"), one without a subject takes that
+("first and last weight"). Each clause must then be a combination that a tool answers exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, cast
+
+from bedside.core.value import value
+from bedside.flows.copilot.lexicon import Lexicon
+from bedside.flows.copilot.query import Entity, EntityKind, Parsed, Query, Threshold, Window
+from bedside.flows.copilot.question import Piece, read
+from bedside.flows.copilot.subjects import query_of
+
+__all__ = ["Clause", "parse"]
+
+_ENTITY_KINDS = (
+    "analyte",
+    "panel",
+    "vaccine",
+    "procedure",
+    "condition",
+    "drug",
+    "drug_class",
+    "allergen",
+)
+_MOST_QUERIES = 6
+
+
+@value
+class Clause:
+    """What one part of a question holds, each kind of word apart; `other` breaks it."""
+
+    ops: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    statuses: frozenset[str] = frozenset()
+    topics: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    visits: tuple[str, ...] = ()
+    entities: tuple[tuple[Entity, ...], ...] = ()
+    window: Window | None = None
+    bound: Threshold | None = None
+    last: int | None = None
+    either: bool = False
+    broken: bool = False
+
+    @property
+    def subject(self) -> bool:
+        """True when the clause says what it is about."""
+        return bool(self.topics or self.fields or self.visits or self.entities)
+
+    @property
+    def asked(self) -> bool:
+        """True when the clause says what to do with its subject."""
+        return bool(self.ops or self.bound or self.statuses or self.last or self.verbs - {"take"})
+
+
+def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
+    """Read a question.
+
+    Returns:
+        With queries only when every word is accounted for and every clause is a combination that
+        rules answer; else with what was recognised, for planning.
+    """
+    pieces = read(text, today=today, record=record)
+    unknown = tuple(piece.said for piece in pieces if _unknown(piece))
+    clauses = _clauses(pieces)
+    parsed = Parsed(
+        unknown=unknown,
+        entities=tuple(
+            dict.fromkeys(one for clause in clauses for group in clause.entities for one in group)
+        ),
+        topics=tuple(dict.fromkeys(topic for clause in clauses for topic in clause.topics)),
+        windows=tuple(clause.window for clause in clauses if clause.window is not None),
+        asks=tuple(sorted({op for clause in clauses for op in clause.ops})),
+    )
+    if unknown or not clauses or any(clause.broken for clause in clauses):
+        return parsed
+    settled = _settled(clauses)
+    if settled is None:
+        return parsed
+    queries: list[Query] = []
+    for clause in settled:
+        made = query_of(clause)
+        if not made:
+            return parsed
+        queries += made
+    distinct = tuple(dict.fromkeys(queries))
+    if len(distinct) > _MOST_QUERIES:
+        return parsed
+    return replace(parsed, queries=distinct)
+
+
+def _unknown(piece: Piece) -> bool:
+    return not (piece.meanings or piece.window or piece.bound or piece.boundary) and (
+        piece.number is None
+    )
+
+
+def _clauses(pieces: Sequence[Piece]) -> list[Clause]:
+    found: list[Clause] = []
+    part: list[Piece] = []
+    either = False
+    for piece in pieces:
+        joins = piece.means("or") is not None
+        if piece.boundary or piece.means("conj") is not None or joins:
+            either = either or joins
+            found.append(_clause(part))
+            part = []
+        else:
+            part.append(piece)
+    found.append(_clause(part))
+    kept = [one for one in found if one != Clause()]
+    return [replace(one, either=either) for one in _implied(kept)]
+
+
+def _clause(pieces: Sequence[Piece]) -> Clause:
+    made: dict[str, Any] = {
+        "ops": set[str](),
+        "verbs": set[str](),
+        "statuses": set[str](),
+        "topics": list[str](),
+        "fields": list[str](),
+        "visits": list[str](),
+        "entities": list[tuple[Entity, ...]](),
+        "window": None,
+        "bound": None,
+        "last": None,
+        "broken": False,
+    }
+    for piece in pieces:
+        _take(made, piece)
+    if made["last"] is not None and not made["ops"] & {"latest", "first"}:
+        made["broken"] = True
+    for name in ("ops", "verbs", "statuses"):
+        made[name] = frozenset(made[name])
+    for name in ("topics", "fields", "visits", "entities"):
+        made[name] = tuple(dict.fromkeys(made[name]))
+    return Clause(**made)
+
+
+_IMPLIED = {
+    "vaccinate": "immunizations",
+    "undergo": "procedures",
+    "diagnose": "conditions",
+    "take": "medications",
+}
+_ALWAYS_IMPLIED = {"visit": "timeline", "allergic": "allergies"}
+
+
+def _implied(clauses: Sequence[Clause]) -> list[Clause]:
+    """A verb names its subject where nothing else does: "what is she on?", "when last seen?"."""
+    named = any(clause.entities for clause in clauses)
+    found: list[Clause] = []
+    for clause in clauses:
+        topic = None
+        if not clause.subject:
+            verbs = sorted(clause.verbs)
+            topic = next((_ALWAYS_IMPLIED[one] for one in verbs if one in _ALWAYS_IMPLIED), None)
+            if topic is None and not named and len(verbs) == 1:
+                topic = _IMPLIED.get(verbs[0])
+        found.append(clause if topic is None else replace(clause, topics=(topic,)))
+    return found
+
+
+def _take(made: dict[str, Any], piece: Piece) -> None:
+    if piece.window is not None:
+        made["broken"] = made["broken"] or made["window"] is not None
+        made["window"] = piece.window
+    elif piece.bound is not None:
+        made["broken"] = made["broken"] or made["bound"] is not None
+        made["bound"] = piece.bound
+    elif piece.number is not None and not piece.meanings:
+        # A bare number counts readings ("last 3"); anything else was not understood.
+        made["broken"] = made["broken"] or made["last"] is not None or not 1 <= piece.number <= 50
+        made["last"] = piece.number
+    else:
+        _take_phrase(made, piece)
+
+
+def _take_phrase(made: dict[str, Any], piece: Piece) -> None:
+    entities = tuple(
+        Entity(kind=cast("EntityKind", one.kind), key=one.key, said=piece.said)
+        for kind in _ENTITY_KINDS
+        for one in piece.meanings
+        if one.kind == kind
+    )
+    if entities:
+        made["entities"].append(entities)
+        return
+    for kind, slot in (
+        ("op", "ops"),
+        ("status", "statuses"),
+        ("verb", "verbs"),
+        ("topic", "topics"),
+        ("person", "fields"),
+        ("encounter", "visits"),
+    ):
+        key = piece.means(kind)
+        if key == "previous" and piece.means("status") is not None:
+            continue
+        if key is not None:
+            if isinstance(made[slot], set):
+                made[slot].add(key)
+            else:
+                made[slot].append(key)
+    if piece.meanings and all(one.kind == "cmp" for one in piece.meanings):
+        made["broken"] = True
+
+
+def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
+    """Clauses with their subjects and operations filled in from their neighbours."""
+    if not any(clause.subject for clause in clauses):
+        return None
+    filled = list(clauses)
+    for index, clause in enumerate(filled):
+        if not clause.subject:
+            source = _neighbour(filled, index)
+            if source is None:
+                return None
+            filled[index] = replace(
+                clause,
+                topics=source.topics,
+                fields=source.fields,
+                visits=source.visits,
+                entities=source.entities,
+                ops=clause.ops if clause.asked else source.ops,
+                bound=clause.bound if clause.asked else source.bound,
+                verbs=clause.verbs | source.verbs if not clause.asked else clause.verbs,
+                statuses=clause.statuses if clause.asked else source.statuses,
+                last=clause.last if clause.asked else source.last,
+            )
+    for index, clause in enumerate(filled):
+        if not clause.asked:
+            source = next(
+                (one for one in (*reversed(filled[:index]), *filled[index + 1 :]) if one.asked),
+                None,
+            )
+            if source is not None and _alike(source, clause):
+                filled[index] = replace(
+                    clause,
+                    ops=source.ops,
+                    bound=source.bound,
+                    statuses=source.statuses,
+                    verbs=clause.verbs | source.verbs if clause.entities else clause.verbs,
+                    last=source.last,
+                )
+    return _windows(list(clauses), filled)
+
+
+def _alike(source: Clause, clause: Clause) -> bool:
+    """An operation passes over only between subjects of one kind."""
+    kinds = {one.kind for group in source.entities for one in group}
+    other = {one.kind for group in clause.entities for one in group}
+    if bool(kinds) != bool(other):
+        return False
+    if kinds:
+        return bool(kinds & other) or source.bound is None and {"analyte", "panel"} >= kinds | other
+    return not source.fields and not clause.fields
+
+
+def _neighbour(clauses: Sequence[Clause], index: int) -> Clause | None:
+    after = [one for one in clauses[index + 1 :] if one.subject]
+    before = [one for one in clauses[:index] if one.subject]
+    if before:
+        return before[-1]
+    return after[0] if after else None
+
+
+def _windows(said: Sequence[Clause], filled: list[Clause]) -> list[Clause] | None:
+    """A window said once holds for all where the clauses share subject or operation."""
+    windows = [clause.window for clause in said if clause.window is not None]
+    if not windows or len(windows) == len(filled):
+        return filled
+    if len(windows) > 1:
+        return None
+    shared_subject = (
+        len({clause.entities + clause.topics + clause.visits for clause in filled}) == 1
+    )
+    shared_ask = sum(clause.asked for clause in said) <= 1
+    if not (shared_subject or shared_ask):
+        return None
+    return [replace(clause, window=windows[0]) for clause in filled]

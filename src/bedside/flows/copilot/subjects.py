@@ -1,0 +1,422 @@
+"""From one clause to its queries: which combinations of words rules answer, and how. Pure.
+
+Every function returns an empty tuple for a combination that it does not answer exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+from bedside.flows.copilot.query import Ask, Entity, Query, Status, Topic
+
+if TYPE_CHECKING:
+    from bedside.flows.copilot.reading import Clause
+
+__all__ = ["query_of"]
+
+_FIGURES = {"highest", "lowest", "average", "trend"}
+_CHANGES = {"previous", "change", "change_first"}
+_LISTED = {
+    "medications",
+    "conditions",
+    "allergies",
+    "immunizations",
+    "procedures",
+    "timeline",
+    "documents",
+    "orders",
+    "alerts",
+    "careplans",
+    "goals",
+    "reports",
+    "family_history",
+}
+_KIND_TOPIC: dict[str, Topic] = {
+    "vaccine": "immunizations",
+    "procedure": "procedures",
+    "condition": "conditions",
+    "drug": "medications",
+    "drug_class": "medications",
+    "allergen": "allergies",
+}
+# Words that a topic may be called by beside its own: "lab results for potassium".
+_COMPANIONS: dict[str, set[str]] = {
+    "observations": {"labs", "vitals", "reports"},
+    "immunizations": set(),
+    "procedures": set(),
+    "conditions": set(),
+    "medications": set(),
+    "allergies": {"medications"},
+}
+
+
+def query_of(clause: Clause) -> tuple[Query, ...]:
+    """The queries of one settled clause; empty where rules do not answer it."""
+    if clause.fields:
+        return _person(clause)
+    topics = set(clause.topics)
+    if "allergies" in topics or "allergic" in clause.verbs:
+        return _allergies(clause)
+    if clause.entities:
+        return _things(clause)
+    if clause.visits:
+        return _visits(clause) if topics <= {"timeline"} else ()
+    if len(topics) != 1 or clause.bound is not None:
+        return ()
+    topic = cast("Topic", clause.topics[0])
+    if topic == "timeline":
+        return _visits(clause)
+    if topic in {"labs", "vitals"}:
+        return _panel(clause, topic)
+    return _list(clause, topic)
+
+
+# ---- the person
+
+
+def _person(clause: Clause) -> tuple[Query, ...]:
+    allowed = {"when", "latest", "list"}
+    if clause.entities or clause.topics or clause.bound or clause.window or clause.ops - allowed:
+        return ()
+    if clause.visits or clause.last or clause.statuses or clause.verbs:
+        return ()
+    return tuple(Query(topic="person", ask="field", field=field) for field in clause.fields)
+
+
+# ---- allergies
+
+
+def _allergies(clause: Clause) -> tuple[Query, ...]:
+    if set(clause.topics) - {"allergies", "medications"} or clause.window or clause.bound:
+        return ()
+    if clause.visits or clause.last or clause.verbs - {"allergic", "take"}:
+        return ()
+    if clause.ops - {"list", "all", "any", "count", "latest"} or "inactive" in clause.statuses:
+        return ()
+    if not clause.entities:
+        if "medications" in clause.topics:
+            return ()
+        ask: Ask = "count" if "count" in clause.ops else "list"
+        return (Query(topic="allergies", ask=ask),)
+    if "count" in clause.ops or "list" in clause.ops:
+        return ()
+    chosen = [_pick(group, ("allergen", "drug", "drug_class")) for group in clause.entities]
+    if any(one is None for one in chosen):
+        return ()
+    return tuple(Query(topic="allergies", ask="any", entity=one) for one in chosen)
+
+
+# ---- named things
+
+
+def _pick(group: tuple[Entity, ...], kinds: Iterable[str]) -> Entity | None:
+    return next((one for kind in kinds for one in group if one.kind == kind), None)
+
+
+def _things(clause: Clause) -> tuple[Query, ...]:
+    if clause.visits:
+        return ()
+    made = [_thing(clause, group) for group in clause.entities]
+    if any(not one for one in made):
+        return ()
+    return tuple(chain.from_iterable(made))
+
+
+def _thing(clause: Clause, group: tuple[Entity, ...]) -> tuple[Query, ...]:
+    topics, verbs = set(clause.topics), clause.verbs
+    preferred: list[str]
+    if "immunizations" in topics or "vaccinate" in verbs:
+        preferred = ["vaccine"]
+    elif "procedures" in topics or "undergo" in verbs:
+        preferred = ["procedure"]
+    elif "conditions" in topics or "diagnose" in verbs:
+        preferred = ["condition"]
+    elif "medications" in topics:
+        preferred = ["drug", "drug_class"]
+    else:
+        preferred = ["analyte", "panel", "drug", "drug_class", "condition", "procedure", "vaccine"]
+    entity = _pick(group, preferred)
+    if entity is None:
+        return ()
+    if entity.kind in {"analyte", "panel"}:
+        if topics - {"labs", "vitals", "reports"} or verbs - {"measure", "take", "diagnose"}:
+            return ()
+        return _figure(clause, entity)
+    topic = _KIND_TOPIC[entity.kind]
+    if topics - {topic} or clause.bound is not None:
+        return ()
+    return _events(clause, entity, topic)
+
+
+def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
+    ops = {"list" if op == "all" else op for op in clause.ops}
+    if clause.statuses - {"inactive"}:
+        return ()
+    if clause.statuses:
+        ops.add("previous")
+        if clause.last is None:
+            ops.discard("latest")
+    if "diagnose" in clause.verbs:
+        ops.add("list")
+    ask = _figure_ask(clause, ops)
+    if ask is None:
+        return ()
+    if entity.kind == "panel" and ask not in {"latest", "list", "trend"}:
+        return ()
+    if entity.kind == "panel" and (clause.bound is not None or clause.last is not None):
+        return ()
+    if clause.bound is not None and ask not in {
+        "any",
+        "count",
+        "list",
+        "latest",
+        "when_last",
+        "when_first",
+    }:
+        return ()
+    return (
+        Query(
+            topic="observations",
+            ask=ask,
+            entity=entity,
+            window=clause.window,
+            threshold=clause.bound,
+            last=clause.last,
+        ),
+    )
+
+
+def _figure_ask(clause: Clause, ops: set[str]) -> Ask | None:
+    if "count" in ops:
+        return "count" if ops <= {"count", "any", "list"} and clause.last is None else None
+    ops.discard("any") if ops - {"any"} and clause.bound is None else None
+    if clause.last is not None:
+        return (
+            "list"
+            if ops <= {"latest", "list", "previous", "trend"} and clause.bound is None
+            else None
+        )
+    if "when" in ops:
+        rest = ops - {"when", "any", "list"}
+        table: dict[frozenset[str], Ask] = {
+            frozenset(): "list" if clause.bound else "when_last",
+            frozenset({"latest"}): "when_last",
+            frozenset({"first"}): "when_first",
+            frozenset({"highest"}): "when_highest",
+            frozenset({"lowest"}): "when_lowest",
+        }
+        return table.get(frozenset(rest))
+    if clause.bound is not None:
+        if ops <= {"any"}:
+            # "is it above 7?" asks for now, "was it ever" for any reading.
+            return "any"
+        return (
+            {"list": "list", "latest": "latest"}.get(next(iter(ops - {"any"}), ""))
+            if len(  # type: ignore[return-value]
+                ops - {"any"}
+            )
+            == 1
+            else None
+        )
+    if not ops:
+        return "list" if clause.window is not None else "latest"
+    if ops == {"any"}:
+        return "any"
+    if ops <= {"trend", "list", "latest"} and "trend" in ops:
+        return "trend"
+    if ops & _CHANGES:
+        ops -= {"latest", "first", "trend", "list"}
+    single = ops - {"list"} if ops & {"latest", "first", *_FIGURES} else ops
+    if len(single) != 1:
+        return None
+    return cast("Ask", next(iter(single)))
+
+
+def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
+    """A medicine, problem, procedure or vaccine by name."""
+    ops = {"any" if op == "all" else op for op in clause.ops}
+    if ops & (_FIGURES | _CHANGES) or clause.last is not None:
+        return ()
+    verbs = {
+        "medications": {"take", "start", "stop", "measure"},
+        "conditions": {"diagnose", "resolve", "take", "measure", "start"},
+        "procedures": {"undergo", "measure", "take", "diagnose"},
+        "immunizations": {"vaccinate", "take", "measure", "diagnose"},
+    }[topic]
+    if clause.verbs - verbs:
+        return ()
+    status = _status(clause)
+    if status is None:
+        return ()
+    ask = _event_ask(clause, ops, topic, status)
+    if ask is None:
+        return ()
+    if ask == "any" and status == "inactive":
+        status, ops = "any", ops | {"any"}
+    ever = (
+        "any" in ops
+        or "diagnose" in clause.verbs
+        and topic == "conditions"
+        or topic in {"procedures", "immunizations"}
+    )
+    if topic == "medications" and ask == "any" and status == "any" and not ever:
+        status = "active" if "latest" in ops or clause.window is None else "any"
+    if topic == "conditions" and ask == "any" and status == "any" and not ever:
+        status = "active" if clause.window is None else "any"
+    return (Query(topic=topic, ask=ask, entity=entity, window=clause.window, status=status),)
+
+
+def _event_ask(clause: Clause, ops: set[str], topic: Topic, status: Status) -> Ask | None:
+    verbs = clause.verbs
+    if "count" in ops:
+        return "count" if ops <= {"count", "any"} and not verbs & {"stop", "resolve"} else None
+    if verbs & {"stop", "resolve"}:
+        if "when" in ops and ops <= {"when", "latest"}:
+            return "when_end"
+        return "any" if not ops - {"any"} else None
+    if "when" in ops:
+        rest = ops - {"when", "any", "list"}
+        if rest == {"latest"}:
+            return "when_last"
+        if rest == {"first"}:
+            return "when_first"
+        if rest:
+            return None
+        return "when_first" if topic in {"conditions"} or "start" in verbs else "when_last"
+    if "list" in ops:
+        return "list" if ops <= {"list", "any", "latest"} else None
+    if ops == {"first"}:
+        return "when_first"
+    if "latest" in ops and topic in {"procedures", "immunizations"}:
+        return "when_last" if ops <= {"latest", "any"} else None
+    if "start" in verbs and topic == "medications" and not ops:
+        return "any"
+    if ops <= {"any", "latest"}:
+        return "any"
+    _ = status
+    return None
+
+
+def _status(clause: Clause) -> Status | None:
+    if len(clause.statuses) > 1:
+        return None
+    return cast("Status", next(iter(clause.statuses), "any"))
+
+
+# ---- lists
+
+
+def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
+    if topic not in _LISTED or clause.ops & (_FIGURES | _CHANGES):
+        return ()
+    verbs = {
+        "medications": {"take", "start", "stop"},
+        "conditions": {"diagnose", "resolve"},
+        "procedures": {"undergo", "take", "measure"},
+        "immunizations": {"vaccinate", "take"},
+    }.get(topic, {"take", "start"} if topic == "careplans" else set())
+    if clause.verbs - verbs or ("start" in clause.verbs and topic != "careplans"):
+        return ()
+    status = _status(clause)
+    if status is None:
+        return ()
+    if clause.verbs & {"stop", "resolve"}:
+        if status == "active":
+            return ()
+        status = "inactive"
+    ops = clause.ops - {"list", "any", "all"}
+    if topic in {"medications", "conditions"}:
+        return _standing(clause, topic, status, set(ops))
+    if status == "inactive":
+        return ()
+    if (
+        topic in {"careplans", "orders", "goals"}
+        and "all" not in clause.ops
+        and clause.window is None
+    ):
+        status = "active"
+    if "when" in ops:
+        ops -= {"when"}
+        if ops > {"latest", "first"} or topic not in {
+            "immunizations",
+            "procedures",
+            "reports",
+            "documents",
+        }:
+            return ()
+        ask: Ask = "when_first" if "first" in ops else "when_last" if "latest" in ops else "list"
+        return (Query(topic=topic, ask=ask, window=clause.window),) if clause.last is None else ()
+    if clause.last is not None:
+        return (
+            (Query(topic=topic, ask="list", window=clause.window, last=clause.last),)
+            if ops == {"latest"}
+            else ()
+        )
+    if "count" in ops:
+        return (
+            (Query(topic=topic, ask="count", window=clause.window, status=status),)
+            if ops == {"count"}
+            else ()
+        )
+    if ops == {"latest"}:
+        if topic in {"immunizations", "procedures", "reports", "documents"}:
+            return (Query(topic=topic, ask="when_last", window=clause.window),)
+        return (Query(topic=topic, ask="list", window=clause.window, status="active"),)
+    if ops == {"first"} and topic in {"immunizations", "procedures"}:
+        return (Query(topic=topic, ask="when_first", window=clause.window),)
+    return (Query(topic=topic, ask="list", window=clause.window, status=status),) if not ops else ()
+
+
+def _standing(clause: Clause, topic: Topic, status: Status, ops: set[str]) -> tuple[Query, ...]:
+    """Medicines and problems: which stand now, and which have ended."""
+    if clause.last is not None or ops - {"latest", "count"}:
+        return ()
+    if "latest" in ops:
+        if status == "inactive":
+            return ()
+        if clause.window is not None:
+            return ()
+        status = "active"
+    ever = "any" in clause.ops and "diagnose" in clause.verbs
+    if status == "any" and clause.window is None and "all" not in clause.ops and not ever:
+        status = "active"
+    ask: Ask = "count" if "count" in ops else "list"
+    return (Query(topic=topic, ask=ask, window=clause.window, status=status),)
+
+
+def _visits(clause: Clause) -> tuple[Query, ...]:
+    visits = set(clause.visits)
+    if len(visits) > 1 or clause.entities or clause.statuses or clause.bound:
+        return ()
+    if clause.verbs - {"visit"} or clause.ops & (_FIGURES | _CHANGES):
+        return ()
+    visit = next(iter(visits), "")
+    ops = clause.ops - {"list", "all"}
+    if "count" in ops:
+        ask: Ask | None = "count" if ops <= {"count", "any"} and clause.last is None else None
+    elif clause.last is not None:
+        ask = "list" if ops <= {"latest"} else None
+    elif "first" in ops:
+        ask = "when_first" if ops <= {"first", "when"} else None
+    elif "latest" in ops:
+        ask = "when_last" if ops <= {"latest", "when"} else None
+    elif "any" in ops:
+        ask = "any" if ops <= {"any"} else None
+    elif ops == {"when"}:
+        ask = "list"
+    else:
+        ask = "list" if not ops else None
+    if ask is None:
+        return ()
+    return (Query(topic="timeline", ask=ask, window=clause.window, visit=visit, last=clause.last),)
+
+
+def _panel(clause: Clause, topic: Topic) -> tuple[Query, ...]:
+    """ "Latest labs", "vitals in 2019": the newest reading of each kind."""
+    if clause.ops - {"latest", "list", "all", "any"} or clause.statuses or clause.last is not None:
+        return ()
+    if clause.verbs - {"measure"} or clause.entities:
+        return ()
+    return (Query(topic=topic, ask="latest", window=clause.window),)

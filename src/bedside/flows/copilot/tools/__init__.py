@@ -1,0 +1,1 @@
+"""Deterministic tools: queries over a record, answered with cited lines. Pure."""

@@ -1,0 +1,110 @@
+"""Answers about allergies: never "none" without a positive record of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bedside.clinical.allergy import conflicts_with_allergy
+from bedside.clinical.drugs import drugs_in
+from bedside.flows.copilot.names import matching
+from bedside.flows.copilot.query import Entity, Query
+from bedside.flows.copilot.tools.events import thing_name
+from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
+from bedside.record.needs import Fact, RecordFacts
+
+__all__ = ["allergy_line", "answer_allergies"]
+
+
+def allergy_line(fact: Fact) -> str:
+    """Substance, severity and reactions as recorded."""
+    parts = [plain_name(fact)]
+    if fact.severity:
+        parts.append(f"severity {fact.severity}")
+    if fact.reactions:
+        parts.append("reaction: " + ", ".join(fact.reactions))
+    if fact.status and fact.status != "active":
+        parts.append(fact.status)
+    return ", ".join(parts)
+
+
+def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
+    for fact in facts:
+        sheet.say(f"- {allergy_line(fact)}, recorded {when_text(fact)} {sheet.cite(fact)}")
+
+
+def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
+    """List allergies, or answer for one substance."""
+    facts = record.of("allergies")
+    if query.entity is not None:
+        return _one(query.entity, record, facts, sheet)
+    if not facts:
+        sheet.missing("allergies")
+        sheet.say(
+            "No allergies are recorded. Nor does the record state that there are none: "
+            "allergy status is not recorded."
+        )
+        return True
+    if record.no_known_allergies:
+        stated = facts[0]
+        sheet.say(f"No known allergies, as positively recorded: {stated.line} {sheet.cite(stated)}")
+        return True
+    noun = "allergy" if len(facts) == 1 else "allergies"
+    sheet.say(f"{len(facts)} {noun} recorded {sheet.cite(facts[0])}:")
+    _listed(facts, sheet)
+    sheet.calculated(f"counted {len(facts)}")
+    return True
+
+
+def _one(entity: Entity, record: RecordFacts, facts: Sequence[Fact], sheet: Sheet) -> bool:
+    name = thing_name(entity)
+    direct = matching(entity, facts)
+    if direct:
+        listed = "; ".join(f"{allergy_line(f)} {sheet.cite(f)}" for f in direct)
+        sheet.say(f"Yes: {listed}.")
+        return True
+    related = _related(entity, facts)
+    if related:
+        fact, reason = related[0]
+        sheet.say(
+            f"Not recorded as such: {name}. But the record has {allergy_line(fact)} "
+            f"{sheet.cite(fact)}; {reason} (class rule)."
+        )
+        sheet.missing(f"an allergy to {name}")
+        return True
+    sheet.missing(f"an allergy to {name}")
+    if record.no_known_allergies and facts:
+        sheet.say(
+            f"Not recorded: an allergy to {name}. The record positively states: "
+            f"{facts[0].line} {sheet.cite(facts[0])}"
+        )
+        return True
+    sheet.say(f"Not recorded: an allergy to {name}.")
+    if facts:
+        sheet.say(
+            "Recorded allergies: "
+            + "; ".join(f"{allergy_line(f)} {sheet.cite(f)}" for f in facts)
+            + "."
+        )
+    else:
+        sheet.say(
+            "No allergies at all are recorded, and the record does not state that there are none."
+        )
+    return True
+
+
+def _related(entity: Entity, facts: Sequence[Fact]) -> list[tuple[Fact, str]]:
+    """Recorded allergies that a class rule connects with the asked medicine."""
+    if entity.kind == "drug":
+        drugs: tuple[str, ...] = (entity.key,)
+    elif entity.kind == "drug_class":
+        drugs = drugs_in(entity.key.split(","))[:20]
+    else:
+        return []
+    found: list[tuple[Fact, str]] = []
+    for fact in facts:
+        for drug in drugs:
+            reason = conflicts_with_allergy(drug, plain_name(fact))
+            if reason is not None:
+                found.append((fact, str(getattr(reason, "text", reason)).rstrip(".")))
+                break
+    return found

@@ -1,0 +1,51 @@
+"""All queries of a question, or none of them. Pure."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bedside.core.turn import Draft
+from bedside.flows.copilot.query import Query
+from bedside.flows.copilot.tools.allergies import answer_allergies
+from bedside.flows.copilot.tools.events import answer_event
+from bedside.flows.copilot.tools.figures import answer_figures
+from bedside.flows.copilot.tools.lists import answer_list
+from bedside.flows.copilot.tools.panels import answer_group, answer_panel
+from bedside.flows.copilot.tools.person import answer_person
+from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.tools.visits import answer_visits
+from bedside.record.needs import RecordFacts
+
+__all__ = ["answer_queries"]
+
+
+def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: date) -> Draft | None:
+    """One draft for all queries, in order, or `None` when one of them has no exact answer."""
+    if not queries:
+        return None
+    sheet = Sheet()
+    for query in queries:
+        sheet.gap()
+        if not _answer(query, record, sheet, today):
+            return None
+    return sheet.draft()
+
+
+def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> bool:
+    match query.topic:
+        case "person":
+            return answer_person(query, record, sheet, today=today)
+        case "allergies":
+            return answer_allergies(query, record, sheet)
+        case "timeline":
+            return answer_visits(query, record, sheet)
+        case "labs" | "vitals":
+            return answer_group(query, record, sheet)
+        case "observations":
+            if query.entity is not None and query.entity.kind == "panel":
+                return answer_panel(query, record, sheet)
+            return answer_figures(query, record, sheet)
+        case _ if query.entity is not None:
+            return answer_event(query, record, sheet)
+        case _:
+            return answer_list(query, record, sheet)

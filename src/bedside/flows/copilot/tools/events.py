@@ -1,0 +1,291 @@
+"""Answers about one named medicine, problem, procedure or vaccine. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from bedside.flows.copilot.names import matching, nearby
+from bedside.flows.copilot.query import Entity, Query
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
+from bedside.flows.copilot.windows import day_text
+from bedside.record.needs import Category, Fact, RecordFacts
+
+__all__ = ["answer_event", "is_active", "thing_name"]
+
+_ACTIVE = {
+    "medications": {"active"},
+    "conditions": {"active", "recurrence", "relapse"},
+    "careplans": {"active"},
+    "goals": {"active", "accepted", "in-progress"},
+    "orders": {"active"},
+}
+_PLACE = {
+    "medications": "the medicines",
+    "conditions": "the problems",
+    "procedures": "the procedures",
+    "immunizations": "the immunizations",
+}
+_MOST_NAMED = 8
+
+
+def is_active(fact: Fact) -> bool:
+    """True when the entry's own status says that it stands now."""
+    return fact.status in _ACTIVE.get(fact.category, set())
+
+
+def thing_name(entity: Entity) -> str:
+    """How an answer calls the thing: as the question did, abbreviations in capitals."""
+    said = entity.said
+    return said.upper() if len(said) <= 4 and said.isalpha() and said not in _WORDS else said
+
+
+_WORDS = {"gout", "flu", "td", "acne", "pain", "burn", "iron"}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
+    """Answer a query about a named thing; `False` where the entries do not allow it."""
+    if query.entity is None:
+        return False
+    category: Category = query.topic  # type: ignore[assignment]
+    everything = record.of(category)
+    all_named = matching(query.entity, everything)
+    if query.topic == "procedures":
+        all_named += [fact for fact in matching(query.entity, record.of("reports"))]
+    named = [fact for fact in all_named if query.window is None or query.window.holds(day_of(fact))]
+    if query.status == "inactive" and query.ask != "any":
+        named = [fact for fact in named if not is_active(fact)]
+    if not named:
+        return _none(query, record, everything, all_named, sheet)
+    match query.ask:
+        case "any":
+            return _any(query, named, sheet)
+        case "count":
+            return _count(query, named, sheet)
+        case "list":
+            return _list(query, named, sheet)
+        case "when_first" | "when_last":
+            return _when(query, named, sheet)
+        case "when_end":
+            return _when_end(query, named, sheet)
+        case _:
+            return False
+
+
+def _none(
+    query: Query,
+    record: RecordFacts,
+    everything: Sequence[Fact],
+    outside: Sequence[Fact],
+    sheet: Sheet,
+) -> bool:
+    entity = query.entity
+    if entity is None:
+        return False
+    name = thing_name(entity)
+    span = f" {query.window.said}" if query.window is not None else ""
+    place = _PLACE[query.topic]
+    sheet.missing(f"{name}{span}")
+    total = dict(record.total).get(query.topic, len(everything))
+    looked = (
+        f"none of {place} in this record matches" if total else f"no {query.topic} are recorded"
+    )
+    sheet.say(f"Not recorded: {name}{span} ({looked}).")
+    if outside:
+        newest = outside[0]
+        sheet.say(f"Outside that time: {_line(newest)} {sheet.cite(newest)}.")
+        return True
+    related = _related(query, entity, record)
+    if related:
+        names = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in related)
+        sheet.say(f"Related entries, which do not say the same: {names}.")
+    return True
+
+
+def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
+    if query.topic == "conditions":
+        pool = [*record.of("conditions"), *record.of("procedures")]
+        found = nearby(entity, pool)
+        return _distinct(found)[:3]
+    if query.topic == "medications":
+        return _distinct([fact for fact in matching(entity, record.of("allergies"))])[:2]
+    if query.topic == "procedures":
+        return _distinct(nearby(entity, record.of("procedures")))[:3]
+    return []
+
+
+def _distinct(facts: Sequence[Fact]) -> list[Fact]:
+    """The newest entry of each name, order kept."""
+    seen: dict[str, Fact] = {}
+    for fact in facts:
+        seen.setdefault(plain_name(fact).lower(), fact)
+    return list(seen.values())
+
+
+def _line(fact: Fact) -> str:
+    """One entry in words: name, standing, dates."""
+    name = plain_name(fact)
+    match fact.category:
+        case "medications":
+            dose = f", {fact.dosage}" if fact.dosage else ""
+            return (
+                f"{name}: {fact.status or 'status not recorded'}, ordered {when_text(fact)}{dose}"
+            )
+        case "conditions":
+            return f"{name}: {_standing(fact)}"
+        case _:
+            return f"{name} on {when_text(fact)}"
+
+
+def _standing(fact: Fact) -> str:
+    end = f", ended {_end(fact)}" if fact.end is not None else ""
+    status = fact.status or "status not recorded"
+    return f"{status}, since {when_text(fact)}{end}"
+
+
+def _end(fact: Fact) -> str:
+    return day_text(_end_day(fact)) if fact.end is not None else "not recorded"  # type: ignore[arg-type]
+
+
+def _end_day(fact: Fact) -> date | None:
+    return fact.end.date() if fact.end is not None else None
+
+
+def _entries(facts: Sequence[Fact], sheet: Sheet) -> None:
+    shown = facts[:_MOST_NAMED]
+    for fact in shown:
+        sheet.say(f"- {_line(fact)} {sheet.cite(fact)}")
+    if len(facts) > len(shown):
+        oldest = facts[-1]
+        sheet.say(
+            f"- and {len(facts) - len(shown)} earlier ones, the first on {when_text(oldest)} "
+            f"{sheet.cite(oldest)}"
+        )
+
+
+def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+    entity = query.entity
+    if entity is None:
+        return False
+    name = thing_name(entity)
+    newest = named[0]
+    if query.topic in {"procedures", "immunizations"}:
+        many = f", {len(named)} times in all" if len(named) > 1 else ""
+        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}{many}.")
+        sheet.calculated(f"counted {len(named)} entries")
+        others = [fact for fact in _distinct(named) if plain_name(fact) != plain_name(newest)]
+        if others:
+            sheet.say("Also: " + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in others[:4]) + ".")
+        return True
+    standing = [fact for fact in named if is_active(fact)]
+    over = [fact for fact in named if not is_active(fact)]
+    if standing:
+        kinds = _distinct(standing)
+        word = "current" if query.topic == "medications" else "active"
+        lead = f"Yes, {word}: "
+        sheet.say(
+            lead + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in kinds[:_MOST_NAMED]) + "."
+        )
+        past = [f for f in _distinct(over) if plain_name(f) not in {plain_name(k) for k in kinds}]
+        if past:
+            sheet.say(
+                "Also in the past: "
+                + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in past[:4])
+                + "."
+            )
+        return True
+    if all(not fact.status for fact in over):
+        sheet.say(
+            "Recorded, without saying whether it stands now: "
+            + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in _distinct(over)[:_MOST_NAMED])
+            + "."
+        )
+        return True
+    kinds = _distinct(over)
+    listed = "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in kinds[:_MOST_NAMED])
+    if query.status == "active":
+        verb = "is not a current medicine" if query.topic == "medications" else "is not active now"
+        sheet.say(f"No, not now: {name} {verb}. In the past: {listed}.")
+    else:
+        sheet.say(f"Yes, in the past, not now: {listed}.")
+    if len(over) > len(kinds):
+        sheet.say(f"Recorded {len(over)} times in all {sheet.cite(over[0])}.")
+        sheet.calculated(f"counted {len(over)} entries")
+    return True
+
+
+def _count(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+    name = thing_name(query.entity) if query.entity is not None else "it"
+    span = f" {query.window.said}" if query.window is not None else ""
+    noun = {"medications": "order", "conditions": "entry", "procedures": "entry"}.get(
+        query.topic, "entry"
+    )
+    plural = "entries" if noun == "entry" else "orders"
+    marks = sheet.cite(named[0])
+    many = f"{len(named)} {noun if len(named) == 1 else plural}"
+    sheet.say(f"{_sentence(name)}{span}: {many} {marks}:")
+    _entries(named, sheet)
+    sheet.calculated(f"counted {many}")
+    return True
+
+
+def _list(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+    name = thing_name(query.entity) if query.entity is not None else "it"
+    span = f" {query.window.said}" if query.window is not None else ""
+    many = f"{len(named)} entr{'y' if len(named) == 1 else 'ies'}"
+    sheet.say(f"Yes: {name}{span} is recorded, {many}, newest first {sheet.cite(named[0])}:")
+    _entries(named, sheet)
+    sheet.calculated(f"counted {many}")
+    return True
+
+
+def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+    dated = [fact for fact in named if day_of(fact) is not None]
+    if not dated:
+        sheet.say(f"Recorded without a date: {plain_name(named[0])} {sheet.cite(named[0])}.")
+        sheet.missing(f"the date of {plain_name(named[0])}")
+        return True
+    first = query.ask == "when_first"
+    chosen = dated[-1] if first else dated[0]
+    verb = {
+        "medications": "first ordered" if first else "last ordered",
+        "conditions": "first recorded" if first else "last recorded",
+        "procedures": "first done" if first else "last done",
+        "immunizations": "first given" if first else "last given",
+    }[query.topic]
+    extra = (
+        f", {chosen.status}"
+        if query.topic in {"medications", "conditions"} and chosen.status
+        else ""
+    )
+    sheet.say(
+        f"{_sentence(verb)} on {when_text(chosen)}: {plain_name(chosen)}{extra} {sheet.cite(chosen)}."
+    )
+    if len(dated) > 1:
+        other = dated[0] if first else dated[-1]
+        word = "most recent" if first else "first"
+        sheet.say(
+            f"{len(dated)} in all; the {word} is {plain_name(other)} on {when_text(other)} "
+            f"{sheet.cite(other)}."
+        )
+        sheet.calculated(f"counted {len(dated)} entries")
+    return True
+
+
+def _when_end(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+    ended = [fact for fact in named if fact.end is not None]
+    newest = named[0]
+    if not ended:
+        sheet.say(f"No end date is recorded: {_line(newest)} {sheet.cite(newest)}.")
+        sheet.missing(f"an end date of {plain_name(newest)}")
+        return True
+    chosen = max(ended, key=lambda fact: fact.end.timestamp() if fact.end else 0.0)
+    sheet.say(
+        f"{plain_name(chosen)} ended on {_end(chosen)}; it began on {when_text(chosen)} "
+        f"{sheet.cite(chosen)}."
+    )
+    return True

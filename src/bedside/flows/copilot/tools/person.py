@@ -1,0 +1,100 @@
+"""Answers about the person: age, birth date, sex, name, identifiers. Pure."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bedside.flows.copilot.query import Query
+from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.windows import day_text
+from bedside.record.needs import Fact, RecordFacts
+
+__all__ = ["age_on", "answer_person"]
+
+_GROUP = {"address": "contact", "phone": "contact", "background": "origin"}
+
+
+def age_on(birth: date, day: date) -> int:
+    """Completed years at `day`."""
+    return day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
+
+
+def answer_person(query: Query, record: RecordFacts, sheet: Sheet, *, today: date) -> bool:
+    """Answer from the demographics line; `False` where the record has no such line to cite."""
+    group = _GROUP.get(query.field, "identity")
+    lines = record.of("demographics")
+    line = next((fact for fact in lines if fact.group == group), None)
+    if line is None and group == "identity":
+        line = next((fact for fact in lines if not fact.group), None)
+    if line is None:
+        if group == "identity":
+            return False
+        sheet.missing(query.field)
+        sheet.say(f"No {query.field} is recorded.")
+        return True
+    person, mark = record.person, sheet.cite(line)
+    match query.field:
+        case "age":
+            return _age(record, line, sheet, today=today)
+        case "birth":
+            if person.birth_date is None:
+                sheet.say(f"No birth date is recorded {mark}.")
+                sheet.missing("birth date")
+            else:
+                sheet.say(f"Born {day_text(person.birth_date)} {mark}.")
+        case "sex":
+            if not person.sex:
+                sheet.say(f"No sex is recorded {mark}.")
+                sheet.missing("sex")
+            else:
+                sheet.say(f"Sex: {person.sex} {mark}.")
+        case "name":
+            sheet.say(f"Name: {person.name} {mark}.")
+        case "id":
+            if not person.identifiers:
+                return False
+            sheet.say(f"Identifiers: {', '.join(person.identifiers)} {mark}.")
+        case "deceased":
+            _deceased(record, mark, sheet)
+        case "demographics" | "address" | "phone" | "background":
+            said = [fact for fact in lines if query.field == "demographics" or fact is line]
+            for fact in sorted(said, key=lambda fact: fact is not line):
+                sheet.say(f"{fact.line} {sheet.cite(fact)}")
+        case _:
+            return False
+    return True
+
+
+def _deceased(record: RecordFacts, mark: str, sheet: Sheet) -> None:
+    gone = record.person.deceased
+    if isinstance(gone, date):
+        sheet.say(f"Deceased: died on {day_text(gone)} {mark}.")
+    elif gone is True:
+        sheet.say(f"Deceased; the date of death is not recorded {mark}.")
+        sheet.missing("date of death")
+    elif gone is False:
+        sheet.say(f"Recorded as living {mark}.")
+    else:
+        sheet.say(f"No death is recorded; the record does not say more {mark}.")
+        sheet.missing("a record of death")
+
+
+def _age(record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
+    birth, gone = record.person.birth_date, record.person.deceased
+    mark = sheet.cite(line)
+    if birth is None:
+        sheet.say(f"No birth date is recorded, so the age is unknown {mark}.")
+        sheet.missing("birth date")
+        return True
+    if isinstance(gone, date):
+        age = age_on(birth, gone)
+        sheet.say(f"Died aged {age}: born {day_text(birth)}, died {day_text(gone)} {mark}.")
+    elif gone is True:
+        sheet.say(f"Deceased, date of death not recorded; born {day_text(birth)} {mark}.")
+        return True
+    else:
+        age = age_on(birth, today)
+        sheet.say(f"{age} years old: born {day_text(birth)} {mark}.")
+    until = gone if isinstance(gone, date) else today
+    sheet.calculated(f"age from {day_text(birth)} to {day_text(until)} = {age} years")
+    return True

@@ -1,0 +1,166 @@
+"""An answer being written: sentences with markers, and the record entries behind them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from bedside.core.context import Item
+from bedside.core.source import Span
+from bedside.core.turn import Draft, Quote
+from bedside.flows.copilot.windows import day_text
+from bedside.record.needs import Fact
+
+__all__ = ["Sheet", "day_of", "item_of", "joined", "plain_name", "when_text"]
+
+_TAG = re.compile(
+    r"\s*\((?:disorder|finding|situation|procedure|record artifact|regime/therapy|observable entity"
+    r"|morphologic abnormality|qualifier value|substance|product|event|person)\)\s*\Z"
+)
+_MARKER = re.compile(r"\[(\d{1,4})\]")
+
+
+def day_of(fact: Fact) -> date | None:
+    """The calendar date of an entry as its line shows it, `None` when it has none."""
+    if fact.source.dated is not None:
+        return fact.source.dated
+    return fact.when.date() if fact.when is not None else None
+
+
+def when_text(fact: Fact) -> str:
+    """ "2 Nov 2026", or "date not recorded"."""
+    day = day_of(fact)
+    return day_text(day) if day is not None else "date not recorded"
+
+
+def plain_name(fact: Fact) -> str:
+    """The entry's name without a terminology's tag: "Viral sinusitis" for "... (disorder)"."""
+    return _TAG.sub("", fact.name.replace("\u200b", "")).strip()
+
+
+def item_of(fact: Fact, *, rank: float = 0.0) -> Item:
+    """A record entry as a quotable item: its whole canonical line."""
+    return Item(
+        fact.line,
+        key=str(fact.source.id),
+        span=Span(source=fact.source, start=0, end=len(fact.line)),
+        note=fact.note,
+        rank=rank,
+        dated=day_of(fact),
+    )
+
+
+def joined(parts: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    return ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+class Sheet:
+    """Collects lines, citations and what was not found, then gives the draft."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._items: list[Item] = []
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._missing: list[str] = []
+        self._calculated: list[str] = []
+
+    def cite(self, *facts: Fact) -> str:
+        """Markers for entries, numbered in order of first use."""
+        marks: list[str] = []
+        for fact in facts:
+            marks.append(f"[{self._number(item_of(fact))}]")
+        return "".join(dict.fromkeys(marks))
+
+    def cite_item(self, item: Item) -> str:
+        """A marker for any item with a span."""
+        return f"[{self._number(item)}]"
+
+    def _number(self, item: Item) -> int:
+        if item.span is None:
+            raise ValueError("only an item with a span can be cited")
+        key = (f"{item.span.source.id}:{item.span.start}", item.span.source.revision)
+        if key not in self._numbers:
+            self._items.append(item)
+            self._numbers[key] = len(self._items)
+        return self._numbers[key]
+
+    def say(self, line: str) -> None:
+        """Add a line: a sentence or a list entry."""
+        self._lines.append(line)
+
+    def gap(self) -> None:
+        """Add an empty line between two parts."""
+        if self._lines and self._lines[-1]:
+            self._lines.append("")
+
+    def missing(self, what: str) -> None:
+        """Name something that was looked for and not found."""
+        if what not in self._missing:
+            self._missing.append(what)
+
+    def calculated(self, line: str) -> None:
+        """State a calculation with its inputs: its figures then count as context."""
+        self._calculated.append(line)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was said so far."""
+        return tuple(self._lines)
+
+    def draft(self, *, by: str = "rules") -> Draft:
+        """The whole draft; `[k]` means its item k."""
+        text = "\n".join(self._lines).strip()
+        items = list(self._items)
+        if self._calculated and items:
+            note = "; ".join(
+                part
+                for part in (items[0].note, *(f"calculated: {c}" for c in self._calculated))
+                if part
+            )
+            items[0] = replace_note(items[0], note)
+        return Draft(
+            text=text,
+            quotes=tuple(_quotes(text, items)),
+            by=by,
+            items=tuple(items),
+            missing=tuple(self._missing),
+        )
+
+
+def replace_note(item: Item, note: str) -> Item:
+    """The same item with another derived note."""
+    return Item(
+        item.body,
+        key=item.key,
+        span=item.span,
+        note=note,
+        forms=item.forms,
+        rank=item.rank,
+        unit=item.unit,
+        dated=item.dated,
+    )
+
+
+def _quotes(text: str, items: Sequence[Item]) -> Iterable[Quote]:
+    """One quote a marker: it stands for the words since the last marker, or the line's start."""
+    offset = 0
+    for line in text.split("\n"):
+        start = 0
+        for marker in _MARKER.finditer(line):
+            number = int(marker[1])
+            if not 1 <= number <= len(items):
+                continue
+            segment = line[start : marker.start()]
+            begin = start + len(segment) - len(segment.lstrip(" -;,."))
+            if begin >= marker.start():
+                begin = marker.start()
+            yield Quote(
+                n=number, text=items[number - 1].body, at=(offset + begin, offset + marker.end())
+            )
+            if not line[marker.end() :].startswith("["):
+                start = marker.end()
+        offset += len(line) + 1

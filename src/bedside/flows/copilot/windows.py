@@ -1,0 +1,321 @@
+"""Spans of time in a question: "in 2019", "since March 2018", "over the past 6 months". Pure.
+
+What can be read in two ways ("last year", 3/4/2015) is not read at all.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from bedside.core.value import value
+from bedside.flows.copilot.query import Window
+
+__all__ = ["Found", "day_text", "find_window", "number_of"]
+
+_MONTHS = {
+    name: index
+    for index, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+    )
+}
+_ISO = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\Z")
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\Z")
+_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{4})\Z")
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
+_QUARTER = re.compile(r"q([1-4])\Z")
+_SINCE = {"since", "onwards"}
+_INSIDE = {
+    "in",
+    "during",
+    "for",
+    "of",
+    "on",
+    "at",
+    "from",
+    "year",
+    "dated",
+    "within",
+    "over",
+    "the",
+    "around",
+}
+_RELATIVE = {"last", "past", "previous"}
+_UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "wk": 7, "wks": 7}
+_MONTH_UNITS = {
+    "month": 1,
+    "months": 1,
+    "mo": 1,
+    "mths": 1,
+    "year": 12,
+    "years": 12,
+    "yr": 12,
+    "yrs": 12,
+}
+
+
+@value
+class Found:
+    """A window over the tokens `[start, end)`."""
+
+    start: int
+    end: int
+    window: Window
+
+
+def day_text(day: date) -> str:
+    """A date as answers and record lines write it: "2 Nov 2026"."""
+    return f"{day.day} {calendar.month_abbr[day.month]} {day.year}"
+
+
+def number_of(token: str) -> int | None:
+    """A small whole number in digits or as a word, else `None`."""
+    if token.isdecimal():
+        return int(token)
+    return _WORDS.get(token)
+
+
+def find_window(tokens: Sequence[str], at: int, *, today: date) -> Found | None:
+    """The window that begins exactly at token `at`, the longest reading, or `None`.
+
+    Args:
+        tokens: Lower-case tokens of the question.
+        at: An index into them.
+        today: What "past 6 months" counts back from.
+    """
+    return _relative(tokens, at, today) or _absolute(tokens, at)
+
+
+def _said(tokens: Sequence[str], start: int, end: int) -> str:
+    return " ".join(tokens[start:end])
+
+
+def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
+    index = at
+    while index < len(tokens) and tokens[index] in {
+        "in",
+        "over",
+        "during",
+        "within",
+        "for",
+        "the",
+        "since",
+    }:
+        index += 1
+    if tokens[index : index + 2] == ["this", "year"]:
+        window = Window(start=date(today.year, 1, 1), end=today, said=f"in {today.year}")
+        return Found(start=at, end=index + 2, window=window)
+    if index >= len(tokens) or tokens[index] not in _RELATIVE:
+        return None
+    spelled = tokens[index + 1 : index + 3]
+    if not spelled:
+        return None
+    number = number_of(spelled[0])
+    unit, end = (spelled[1], index + 3) if number and len(spelled) > 1 else (spelled[0], index + 2)
+    if number is None:
+        # "last year" may mean the calendar year; "over the past year" cannot.
+        if index == at or tokens[index] != "past" and "over" not in tokens[at:index]:
+            return None
+        number = 1
+    if unit in _UNITS:
+        start = today - timedelta(days=number * _UNITS[unit])
+    elif unit in _MONTH_UNITS:
+        start = _months_back(today, number * _MONTH_UNITS[unit])
+    else:
+        return None
+    said = f"in the past {number} {unit}" if number > 1 else f"in the past {unit}"
+    return Found(start=at, end=end, window=Window(start=start, end=None, said=said))
+
+
+def _months_back(today: date, months: int) -> date:
+    whole = today.year * 12 + today.month - 1 - months
+    year, month = divmod(whole, 12)
+    return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _absolute(tokens: Sequence[str], at: int) -> Found | None:
+    word = tokens[at]
+    if word in {"between", "from"}:
+        first = _point(tokens, _skip(tokens, at + 1, {"the", "year", "years"}))
+        if first is not None:
+            middle = first[0]
+            if middle < len(tokens) and tokens[middle] in {
+                "and",
+                "to",
+                "until",
+                "till",
+                "through",
+                "-",
+            }:
+                second = _point(tokens, middle + 1)
+                if second is not None and first[1] <= second[2]:
+                    window = Window(
+                        start=first[1],
+                        end=second[2],
+                        said=f"from {day_text(first[1])} to {day_text(second[2])}",
+                    )
+                    return Found(start=at, end=second[0], window=window)
+            if middle < len(tokens) and tokens[middle] in {"on", "onwards", "onward"}:
+                return Found(
+                    start=at,
+                    end=middle + 1,
+                    window=Window(start=first[1], end=None, said=f"since {day_text(first[1])}"),
+                )
+        if word == "between":
+            return None
+    bounded = _bounded(tokens, at)
+    if bounded is not None:
+        return bounded
+    index = _skip(tokens, at, _INSIDE)
+    point = _point(tokens, index)
+    if point is None:
+        return None
+    end, start_day, end_day = point
+    if tokens[end : end + 1] in (["-"], ["to"]):
+        second = _point(tokens, end + 1)
+        if second is not None and start_day <= second[2]:
+            window = Window(
+                start=start_day,
+                end=second[2],
+                said=f"from {day_text(start_day)} to {day_text(second[2])}",
+            )
+            return Found(start=at, end=second[0], window=window)
+    return Found(
+        start=at,
+        end=end,
+        window=Window(start=start_day, end=end_day, said=_inside(tokens, index, end)),
+    )
+
+
+def _inside(tokens: Sequence[str], start: int, end: int) -> str:
+    said = _said(tokens, start, end).replace(" ,", ",")
+    said = re.sub(r"\b[a-z]{3,}\b", lambda match: match[0].capitalize(), said)
+    return f"in {said}" if end - start == 1 and _YEAR.match(said) else f"({said})"
+
+
+def _skip(tokens: Sequence[str], at: int, words: set[str]) -> int:
+    while at < len(tokens) and tokens[at] in words:
+        at += 1
+    return at
+
+
+def _bounded(tokens: Sequence[str], at: int) -> Found | None:
+    two = _said(tokens, at, at + 2)
+    if tokens[at] in _SINCE or two == "ever since":
+        side, index = "since", at + (2 if two == "ever since" else 1)
+    elif tokens[at] in {"after", "following", "post"}:
+        side, index = "after", at + 1
+    elif tokens[at] in {"before", "pre"} or two == "prior to":
+        side, index = "before", at + (2 if two == "prior to" else 1)
+    elif tokens[at] in {"until", "till"} or two == "up to":
+        side, index = "until", at + (2 if two == "up to" else 1)
+    else:
+        return None
+    point = _point(tokens, _skip(tokens, index, {"the", "year", "start", "of"}))
+    if point is None:
+        return None
+    end, start_day, end_day = point
+    day = timedelta(days=1)
+    window = {
+        "since": Window(start=start_day, end=None, said=f"since {day_text(start_day)}"),
+        "after": Window(start=end_day + day, end=None, said=f"after {day_text(end_day)}"),
+        "before": Window(start=None, end=start_day - day, said=f"before {day_text(start_day)}"),
+        "until": Window(start=None, end=end_day, said=f"until {day_text(end_day)}"),
+    }[side]
+    return Found(start=at, end=end, window=window)
+
+
+def _point(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
+    """A date, month, quarter or year at `at`: (end token, first day, last day)."""
+    if at >= len(tokens):
+        return None
+    token = tokens[at]
+    return _written(token, at) or _spelled(tokens, at)
+
+
+def _written(token: str, at: int) -> tuple[int, date, date] | None:
+    if found := _ISO.match(token):
+        if found[3]:
+            day = _date(int(found[1]), int(found[2]), int(found[3]))
+            return (at + 1, day, day) if day else None
+        return _month(at + 1, int(found[1]), int(found[2]))
+    if found := _SLASHED.match(token):
+        first, second = int(found[1]), int(found[2])
+        if first <= 12 and second <= 12 and first != second:
+            return None
+        month, day_number = (first, second) if second > 12 or first == second else (second, first)
+        day = _date(int(found[3]), month, day_number)
+        return (at + 1, day, day) if day else None
+    if found := _MONTH_YEAR.match(token):
+        return _month(at + 1, int(found[2]), int(found[1]))
+    if _YEAR.match(token):
+        return at + 1, date(int(token), 1, 1), date(int(token), 12, 31)
+    return None
+
+
+def _spelled(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
+    parts = [token for token in tokens[at : at + 6] if token not in {",", "of", "the", "."}]
+    used = _used(tokens, at)
+    match parts:
+        case [day, month, year, *_] if _DAY.match(day) and month in _MONTHS and _YEAR.match(year):
+            found = _date(int(year), _MONTHS[month], int(_DAY.match(day)[1]))  # type: ignore[index]
+            return (used(3), found, found) if found else None
+        case [month, day, year, *_] if month in _MONTHS and _DAY.match(day) and _YEAR.match(year):
+            found = _date(int(year), _MONTHS[month], int(_DAY.match(day)[1]))  # type: ignore[index]
+            return (used(3), found, found) if found else None
+        case [month, year, *_] if month in _MONTHS and _YEAR.match(year):
+            return _month(used(2), int(year), _MONTHS[month])
+        case [quarter, year, *_] if (found_q := _QUARTER.match(quarter)) and _YEAR.match(year):
+            first = 3 * int(found_q[1]) - 2
+            last = calendar.monthrange(int(year), first + 2)[1]
+            return used(2), date(int(year), first, 1), date(int(year), first + 2, last)
+        case _:
+            return None
+
+
+def _used(tokens: Sequence[str], at: int):  # noqa: ANN202 - a closure over the index
+    def end(words: int) -> int:
+        index, seen = at, 0
+        while index < len(tokens) and seen < words:
+            seen += tokens[index] not in {",", "of", "the", "."}
+            index += 1
+        return index
+
+    return end
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _month(end: int, year: int, month: int) -> tuple[int, date, date] | None:
+    if not 1 <= month <= 12:
+        return None
+    return end, date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])
