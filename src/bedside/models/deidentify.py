@@ -94,10 +94,7 @@ class Veiled:
             )
         ) as events:
             async for event in events:
-                if isinstance(event, Delta):
-                    text = back.feed(event.text)
-                else:
-                    text = back.finish()
+                text = back.feed(event.text) if isinstance(event, Delta) else back.finish()
                 if text:
                     yield Delta(text=text)
                 if isinstance(event, ToolCall):

@@ -119,6 +119,9 @@ class Chain:
             NoModel: the chain is empty, spent, or out of time; `calls` holds what was tried.
         """
         seconds = deadline_ms / 1000
+        chain = self._config.chain(route.role)
+        if not chain:
+            raise NoModel
         ask = _Ask(
             prompt=prompt,
             route=route,
@@ -131,9 +134,6 @@ class Chain:
             end_by=self._clock.monotonic() + seconds,
             seconds=seconds,
         )
-        chain = self._config.chain(route.role)
-        if not chain:
-            raise NoModel
         failed: list[Ended] = []
         spent: dict[str, int] = {}
         why = ""
@@ -161,6 +161,7 @@ class Chain:
     ) -> AsyncGenerator[Event, None]:
         """Ask one link as often as its failures allow; ends without an `Ended` when it gave up."""
         breaker, policy = self._breakers[link.provider], self._config.policy
+        await self._providers[link.provider].prepare()
         tried = 0
         while spent.get(link.provider, 0) < policy.calls_per_provider:
             if self._clock.monotonic() >= ask.end_by:
@@ -171,6 +172,7 @@ class Chain:
             tried += 1
             spent[link.provider] = spent.get(link.provider, 0) + 1
             begun = self._clock.monotonic()
+            failure: Failure | None = None
             settled = False
             try:
                 async with aclosing(self._call(link, ask, begun)) as events:
@@ -179,29 +181,22 @@ class Chain:
                             breaker.record(ok=not event.cut or event.outcome in _WHOLE)
                             settled = True
                         yield event
-                return
-            except Failure as failure:
-                rule = RULES[failure.kind]
-                if rule.breaker:
-                    breaker.record(ok=False)
-                else:
-                    breaker.forget()
-                settled = True
-                failed.append(
-                    self._ended(
-                        link,
-                        ask,
-                        outcome=failure.outcome,
-                        usage=failure.usage or NO_USAGE,
-                        ms=self._since(begun),
-                    )
-                )
-                wait = self._wait(failure, tried=tried, most=rule.calls, ask=ask)
-                if wait is None:
-                    return
+            except Failure as caught:
+                failure, settled = caught, True
             finally:
                 if not settled:  # the consumer left: that says nothing about the provider
                     breaker.forget()
+            if failure is None:
+                return
+            rule = RULES[failure.kind]
+            if rule.breaker:
+                breaker.record(ok=False)
+            else:
+                breaker.forget()
+            failed.append(self._lost(link, ask, failure, begun, cut=False))
+            wait = self._wait(failure, tried=tried, most=rule.calls, ask=ask)
+            if wait is None:
+                return
             await self._sleep(wait)
 
     def _wait(self, failure: Failure, *, tried: int, most: int, ask: _Ask) -> float | None:
@@ -245,7 +240,7 @@ class Chain:
                     failure = error if isinstance(error, Failure) else Failure("timeout")
                     if not content:
                         raise failure from error
-                    yield self._cut(link, ask, failure, begun)
+                    yield self._lost(link, ask, failure, begun, cut=True)
                     return
                 if piece is None:
                     raise AssertionError(f"{link.provider} ended a stream without a reply")
@@ -288,14 +283,14 @@ class Chain:
             return max(min(policy.idle_s, begun + policy.total_s - now), 0)
         return max(min(begun + policy.attempt_s, ask.end_by) - now, 0)
 
-    def _cut(self, link: Link, ask: _Ask, failure: Failure, begun: float) -> Ended:
+    def _lost(self, link: Link, ask: _Ask, failure: Failure, begun: float, *, cut: bool) -> Ended:
         return self._ended(
             link,
             ask,
             outcome=failure.outcome,
             usage=failure.usage or NO_USAGE,
             ms=self._since(begun),
-            cut=True,
+            cut=cut,
         )
 
     def _since(self, begun: float) -> float:

@@ -69,6 +69,10 @@ class Provider(Protocol):
         """False where its address is loopback: nothing leaves this machine."""
         ...
 
+    async def prepare(self) -> None:
+        """Import the SDK and make its client, so that no call's time is spent on it."""
+        ...
+
     def stream(self, call: Call) -> AsyncIterator[str | Reply]:
         """Yield text as it comes ("" is a sign of life), then exactly one `Reply`.
 

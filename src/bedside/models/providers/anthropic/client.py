@@ -57,6 +57,10 @@ class Anthropic:
             http_client=http_client(self._url, policy=self._policy),
         )
 
+    async def prepare(self) -> None:
+        """Import the SDK, in a thread, and make this event loop's client."""
+        await self._clients.get()
+
     async def stream(self, call: Call) -> AsyncIterator[str | Reply]:
         """Yield text, then one `Reply`; raises `Failure`."""
         if self._config.key is None and self.remote:

@@ -79,6 +79,10 @@ class Bedrock:
             region_name=config.region or "us-east-1",
         ).client("bedrock-runtime", endpoint_url=self._url, config=Config(**options))
 
+    async def prepare(self) -> None:
+        """Import boto3, in a thread, and make the client."""
+        await asyncio.to_thread(self._open)
+
     async def stream(self, call: Call) -> AsyncIterator[str | Reply]:
         """Yield text, then one `Reply`; raises `Failure`."""
         reader = ConverseReader(spec=call.link.spec)
@@ -97,20 +101,29 @@ class Bedrock:
 
     def read(self, arguments: dict[str, Any], reading: _Reading) -> None:
         """The thread's work: open the stream and hand over each event."""
+        from botocore.eventstream import ParserError
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
         from urllib3.exceptions import HTTPError
 
+        stream: Any = None
         try:
             stream = self._open().converse_stream(**arguments)["stream"]
             reading.opened(stream)
             for event in stream:
                 if not reading.put(("event", event)):
                     break
-            reading.put(("end", None))
         except ClientError as error:
             reading.put(("failed", _said(error.response)))
-        except (BotoCoreError, HTTPError, OSError, ValueError, KeyError, AttributeError) as error:
+        except (
+            *(BotoCoreError, ParserError, ResponseParserError, HTTPError),
+            *(OSError, ValueError, KeyError, AttributeError),
+        ) as error:
             reading.put(("failed", _lost(error)))
+        finally:
+            reading.put(("end", None))  # whatever happened, the loop does not wait for ever
+            if stream is not None:
+                stream.close()
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -216,7 +229,6 @@ def _said(response: Mapping[str, Any]) -> Failure:
 def _lost(error: Exception) -> Failure:
     """What an error without an answer means."""
     from botocore import exceptions as aws
-    from botocore.eventstream import ParserError
     from urllib3 import exceptions as http
 
     if isinstance(error, (aws.ConnectTimeoutError, aws.ReadTimeoutError, http.TimeoutError)):
@@ -229,6 +241,4 @@ def _lost(error: Exception) -> Failure:
         return Failure("bad_request")
     if isinstance(error, (aws.ConnectionClosedError, aws.HTTPClientError, http.HTTPError, OSError)):
         return Failure("reset")
-    if isinstance(error, (ParserError, aws.BotoCoreError, ValueError, KeyError, AttributeError)):
-        return Failure("malformed")
-    return Failure("reset")
+    return Failure("malformed")

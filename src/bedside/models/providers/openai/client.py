@@ -68,6 +68,10 @@ class OpenAI:
         """The request's body; OpenRouter adds to it."""
         return request(call)
 
+    async def prepare(self) -> None:
+        """Import the SDK, in a thread, and make this event loop's client."""
+        await self._clients.get()
+
     async def stream(self, call: Call) -> AsyncIterator[str | Reply]:
         """Yield text, then one `Reply`; raises `Failure`."""
         if self._config.key is None and self.remote:
