@@ -337,7 +337,7 @@ def right_answer(gold: Gold) -> str:
     subject = gold.about[0] if gold.about else ""
     if gold.absent:
         return f"No {subject} is recorded."
-    head = {"yes": "Yes. ", "no": "No. ", "past": "In the past, resolved. ", None: ""}[
+    head = {"yes": "Yes. ", "no": "No. ", "past": "In the past, resolved: ", None: ""}[
         gold.polarity
     ]
     stated = [*gold.together, *gold.must, *gold.enough[1]]

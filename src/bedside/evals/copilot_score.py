@@ -155,7 +155,7 @@ def _sentences(text: str) -> list[str]:
 def _takes_side(text: str, gold: Gold) -> bool:
     where = _side_of(text, gold)
     if gold.polarity == "past":
-        return bool(_PAST.search(where) or _PAST.search(_headline(text)))
+        return any(_PAST.search(piece) for piece in (where, _headline(text), *_spoken(text, gold)))
     if _YES.search(where):
         return gold.polarity == "yes"
     negative = bool(_NO.search(where)) or bool(_NEGATIVE.search(_first(where)))
@@ -164,17 +164,21 @@ def _takes_side(text: str, gold: Gold) -> bool:
 
 def _side_of(text: str, gold: Gold) -> str:
     """The sentences that speak of the subject; the headline where none names it."""
-    words = [word for expect in gold.must for word in expect.any_of]
-    spoken = [
-        piece
-        for piece in _sentences(text)
-        if any(_says(piece, word) for word in words) or any(_names(piece, w) for w in gold.about)
-    ]
+    spoken = _spoken(text, gold)
     first = _first(text)
     bare = len(first.split()) <= _BARE and bool(_YES.search(first) or _NO.search(first))
     if not spoken or bare or spoken[0] == first:
         return _headline(text)
     return " ".join(spoken[:2])
+
+
+def _spoken(text: str, gold: Gold) -> list[str]:
+    words = [word for expect in gold.must for word in expect.any_of]
+    return [
+        piece
+        for piece in _sentences(text)
+        if any(_says(piece, word) for word in words) or any(_names(piece, w) for w in gold.about)
+    ]
 
 
 def _first(text: str) -> str:
