@@ -13,7 +13,7 @@ from bedside.context.compiled import Compiled
 from bedside.context.compose import LEAD, Writer, row, scaled
 from bedside.context.fit import check_pools, fit
 from bedside.context.layout import HOMES, Echo, Home, echoes, home, in_order
-from bedside.context.parts import prepare
+from bedside.context.parts import Part, prepare
 from bedside.context.render import FRAMING, Meter
 from bedside.context.tokens import Counter, o200k
 from bedside.core.context import Block, Budget, Count, Layout, Message, Numbering, Row
@@ -93,7 +93,10 @@ def compile_blocks(
     stored, tighter = True, 0
     for attempt in range(_TRIES):
         job = _Job(blocks, budget, layout, numbering, counter, hold=hold, stored=stored)
-        made = job.run(room - tighter, room, minimum=minimum)
+        try:
+            made = job.run(room - tighter, room, minimum=minimum)
+        finally:
+            job.release()
         over = made.tokens - budget.overhead - room
         if over <= 0:
             return made
@@ -105,6 +108,8 @@ def compile_blocks(
 
 class _Job:
     """One attempt at one assembly."""
+
+    layout: Layout
 
     def __init__(
         self,
@@ -121,7 +126,7 @@ class _Job:
         self.numbering, self.counter = numbering, counter
         known = max(numbering.values(), default=0)
         highest = known + sum(len(block.items) for block in blocks)
-        self.meter = Meter(counter.raw, highest=highest, stored=stored)
+        self.meter = Meter(counter.raw, highest=highest, stored=stored, heads=counter.heads())
         step = budget.window_step
         self.parts = [
             prepare(block, number, meter=self.meter, window_step=step)
@@ -164,6 +169,11 @@ class _Job:
         rows = tuple(scaled(row(part, says), self.counter.factor) for part in self.parts)
         return self._finish(writer, messages, homes, rows, minimum)
 
+    def release(self) -> None:
+        """Untie parts and units, so that they go at once and not at the next collection."""
+        for part in self.parts:
+            part.units = []
+
     def _soft(self, said: int) -> None:
         if self.budget.soft is None:
             return
@@ -179,7 +189,7 @@ class _Job:
         if has_says:
             homes.add("tail")
         fixed = FRAMING * len(homes - {"history"})
-        if "history" in homes:
+        if any(_answers_first(part) for part in self.parts):
             fixed += FRAMING + self.meter.raw(LEAD)
         # A corrected count is rounded up once for each message.
         return fixed + (len(homes) if self.counter.factor != 1 else 0)
@@ -275,3 +285,10 @@ class _Job:
             overhead=self.budget.overhead,
             counter=self.counter.name,
         )
+
+
+def _answers_first(part: Part) -> bool:
+    """Whether a window of this history could begin with an answer."""
+    return part.style == "message" and any(
+        unit.bits[0].item.role == "assistant" for unit in part.units
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["attribute", "escape", "unescape"]
+__all__ = ["attribute", "escape", "scrub", "unescape"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AMPERSAND = re.compile(r"&(?=(?:lt|amp);)")
@@ -20,10 +20,14 @@ _BLANK = re.compile(r"\s+")
 _LONGEST = 160
 
 
+def scrub(text: str) -> str:
+    """Put U+FFFD for lone surrogates."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
 def escape(text: str) -> str:
     """Make `text` unable to hold a tag. `unescape(escape(text)) == text` but for lone surrogates."""
-    if not text.isascii():
-        text = _SURROGATE.sub("\ufffd", text)
+    text = scrub(text)
     if "&" in text:
         text = _AMPERSAND.sub("&amp;", text)
     if "<" in text:
@@ -41,7 +45,7 @@ def attribute(text: str, *, longest: int = _LONGEST) -> str:
 
     Longer text is cut at `longest` characters, before escaping, with a visible ellipsis.
     """
-    text = _BLANK.sub(" ", _SURROGATE.sub("\ufffd", text)).strip()
+    text = _BLANK.sub(" ", scrub(text)).strip()
     if len(text) > longest:
         text = text[: longest - 1].rstrip() + "…"
     text = text.replace("&", "&amp;").replace('"', "&quot;")

@@ -145,8 +145,9 @@ def _pooled(parts: Sequence[Part], rest: int, pools: Sequence[Pool]) -> None:
     by_share: list[tuple[str, list[Unit], float]] = []
     for pool, units in members:
         if pool.tokens is not None:
-            allowed = min(pool.tokens, _demand(units), left)
-            _take(units, allowed, f"pool {pool.name}")
+            demand = _demand(units)
+            allowed = min(pool.tokens, demand, left)
+            _take(units, allowed, demand, f"pool {pool.name}")
             left -= allowed
         else:
             by_share.append((pool.name, units, pool.share or 0.0))
@@ -159,7 +160,7 @@ def _pooled(parts: Sequence[Part], rest: int, pools: Sequence[Pool]) -> None:
     for (name, units, _), grant, demand in zip(by_share, grants, demands, strict=True):
         more = min(surplus, max(0, demand - grant))
         surplus -= more
-        _take(units, min(grant, demand) + more, f"pool {name}" if name else "budget")
+        _take(units, min(grant, demand) + more, demand, f"pool {name}" if name else "budget")
 
 
 def _competing(parts: Sequence[Part], pool: str | None) -> list[Unit]:
@@ -184,9 +185,9 @@ def _demand(units: Sequence[Unit]) -> int:
     return max(total, 0)
 
 
-def _take(units: Sequence[Unit], room: int, why: str) -> None:
+def _take(units: Sequence[Unit], room: int, demand: int, why: str) -> None:
     """Keep units in order down to the cut-off; shorten the one that stands there."""
-    if _demand(units) <= room:
+    if demand <= room:
         for unit in units:
             unit.part.take(unit)
         return
@@ -196,12 +197,14 @@ def _take(units: Sequence[Unit], room: int, why: str) -> None:
         if closed:
             part.lose(unit, why)
             continue
-        if part.cost(unit) > room:
+        cost = part.cost(unit)
+        if cost > room:
             closed = True
             # A unit that is shortened leaves others out: its "+N more" line stays.
             extra = part.more - part.charged + (0 if part.taken else part.wrapper)
             if not shorten_unit(unit, room - extra):
                 part.lose(unit, why)
                 continue
-        room -= part.cost(unit)
+            cost = part.cost(unit)
+        room -= cost
         part.take(unit)

@@ -46,6 +46,8 @@ class Unit:
     @property
     def tokens(self) -> int:
         """Current size, fences included."""
+        if len(self.bits) == 1:
+            return self.bits[0].tokens
         return sum(bit.tokens for bit in self.bits)
 
     @property
@@ -238,13 +240,18 @@ def _units(part: Part, order: Sequence[list[Bit]], window_step: int) -> list[Uni
     oldest = part.style == "message" or "drop_oldest" in block.shrink
     top = max((bits[0].item.rank for bits in order), default=0.0) if oldest else 0.0
     made: list[Unit] = []
+    priority, number, keep = -block.priority, part.number, block.protected
     for bits in order:
         if oldest:
-            key = (-block.priority, -top, _age(part, bits), part.number, -bits[-1].at)
+            key = (priority, -top, _age(part, bits), number, -bits[-1].at)
+        elif len(bits) == 1:
+            item = bits[0].item
+            age = -float(item.dated.toordinal()) if item.dated is not None else 0.0
+            key = (priority, -item.rank, age, number, bits[0].at)
         else:
-            rank = max(bit.item.rank for bit in bits) if len(bits) > 1 else bits[0].item.rank
-            key = (-block.priority, -rank, _age(part, bits), part.number, bits[0].at)
-        made.append(Unit(part, bits, key, keep=block.protected))
+            rank = max(bit.item.rank for bit in bits)
+            key = (priority, -rank, _age(part, bits), number, bits[0].at)
+        made.append(Unit(part, bits, key, keep=keep))
     made.sort(key=lambda unit: unit.order)
     for unit in made[: block.keep]:
         unit.keep = True
@@ -257,9 +264,6 @@ def _age(part: Part, bits: list[Bit]) -> float:
     """Smaller is newer; undated is oldest. History goes by position alone."""
     if part.style == "message":
         return 0.0
-    if len(bits) == 1:
-        dated = bits[0].item.dated
-        return 0.0 if dated is None else -float(dated.toordinal())
     return -max(float(bit.item.dated.toordinal()) if bit.item.dated else 0.0 for bit in bits)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from bedside.context.escape import attribute, escape
+from bedside.context.escape import attribute, escape, scrub
 from bedside.core.context import Block, Count, Item, Trust
 
 __all__ = [
@@ -99,7 +99,7 @@ def _source_head(item: Item, number: str) -> str:
 
 def body_text(text: str, trust: Trust) -> str:
     """`text` as it stands between fences, its last line break included."""
-    return (text if trust == "ours" else escape(text)) + "\n"
+    return (scrub(text) if trust == "ours" else escape(text)) + "\n"
 
 
 def reminder(block: Block, text: str, *, same: bool) -> tuple[str, str, str]:
@@ -113,41 +113,41 @@ def reminder(block: Block, text: str, *, same: bool) -> tuple[str, str, str]:
 class Meter:
     """Counts pieces of one assembly with its tokenizer, uncorrected.
 
-    `digits` is one more than the tokens that any number of this session may take, for the rare
-    session that goes beyond number 999.
+    `highest` is the highest number that a source may get: numbers above 999 take more tokens.
+    `stored` says whether stored counts are believed. `heads` remembers the counts of fences.
     """
 
     __slots__ = ("_heads", "_item_end", "_source_end", "extra", "raw", "stored")
 
-    def __init__(self, raw: Count, *, highest: int, stored: bool) -> None:
+    def __init__(
+        self, raw: Count, *, highest: int, stored: bool, heads: dict[object, int] | None = None
+    ) -> None:
         self.raw, self.stored = raw, stored
         self.extra = (len(str(highest)) + 2) // 3 - 1
-        self._heads: dict[object, int] = {}
+        self._heads: dict[object, int] = {} if heads is None else heads
         self._source_end, self._item_end = raw(SOURCE_END), raw("</item>\n")
 
     def fence(self, item: Item) -> int:
         """Tokens of the item's two fences."""
         span = item.span
         if span is None:
-            if not item.note:
-                return self._known("<item>") + self._item_end
-            return self.raw(head(item, None)) + self._item_end
+            found = self._heads.get(item.note)
+            if found is None:
+                found = self._heads[item.note] = self.raw(head(item, None))
+            return found + self._item_end
         source = span.source
-        titled = (source.title, source.section) if source.kind in _TITLED else None
+        kind = source.kind
         dated = item.dated or source.dated
         if dated is not None and dated.isoformat() in item.body:
             dated = None
-        key = (source.kind, titled, dated, source.superseded, item.note)
+        if kind in _TITLED:
+            key = (kind, source.title, source.section, dated, source.superseded, item.note)
+        else:
+            key = (kind, dated, source.superseded, item.note)
         found = self._heads.get(key)
         if found is None:
             found = self._heads[key] = self.raw(_source_head(item, _NUMBER))
         return found + self._source_end + self.extra
-
-    def _known(self, name: str) -> int:
-        found = self._heads.get(name)
-        if found is None:
-            found = self._heads[name] = self.raw(f"{name}\n")
-        return found
 
     def body(self, text: str, trust: Trust) -> int:
         """Tokens of a body and its line break, as rendered."""

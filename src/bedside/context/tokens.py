@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
+from importlib import import_module
+from typing import Any
 
 from bedside.core.context import Count
 from bedside.core.errors import InvalidArgument
@@ -24,11 +26,11 @@ class Counter:
     """Counts tokens with a tokenizer times a pinned factor, rounded up.
 
     `raw` is the tokenizer's own count, without the factor; stored counts (`Item.tokens`) are raw.
-    Counts are remembered by digest, never by text. Two counters made by `with_factor` share what
+    Counts are remembered by digest, never by text (those of fences by their attributes). Two counters made by `with_factor` share what
     they remember.
     """
 
-    __slots__ = ("_base", "_old", "_young", "factor", "name")
+    __slots__ = ("_base", "_heads", "_old", "_young", "factor", "name")
 
     def __init__(self, name: str, base: Count, *, factor: float = 1.0) -> None:
         """Wrap `base`.
@@ -41,6 +43,7 @@ class Counter:
         self.name, self.factor, self._base = name, factor, base
         self._young: dict[bytes, int] = {}
         self._old: dict[bytes, int] = {}
+        self._heads: dict[object, int] = {}
 
     def __call__(self, text: str) -> int:
         """Tokens of `text`, at least the raw count times the factor."""
@@ -69,8 +72,14 @@ class Counter:
             InvalidArgument: a factor that is not above 0.
         """
         made = Counter(self.name, self._base, factor=factor)
-        made._young, made._old = self._young, self._old
+        made._young, made._old, made._heads = self._young, self._old, self._heads
         return made
+
+    def heads(self) -> dict[object, int]:
+        """Where the counts of fences are remembered; emptied when it has grown large."""
+        if len(self._heads) > _REMEMBERED:
+            self._heads.clear()
+        return self._heads
 
     def __repr__(self) -> str:
         return f"Counter({self.name!r}, factor={self.factor:g})"
@@ -88,20 +97,22 @@ def _total(count: Callable[[str], int]) -> Count:
     return counted
 
 
+def _packaged(name: str) -> Counter:
+    # The package has no type stubs.
+    openai: Any = import_module("rs_bpe.bpe").openai
+    return Counter(name, _total(getattr(openai, name)().count))
+
+
 @cache
 def o200k() -> Counter:
     """The o200k tokenizer, loaded on the first call (about 50 ms)."""
-    from rs_bpe.bpe import openai
-
-    return Counter("o200k_base", _total(openai.o200k_base().count))
+    return _packaged("o200k_base")
 
 
 @cache
 def cl100k() -> Counter:
     """The cl100k tokenizer, loaded on the first call (about 20 ms)."""
-    from rs_bpe.bpe import openai
-
-    return Counter("cl100k_base", _total(openai.cl100k_base().count))
+    return _packaged("cl100k_base")
 
 
 def counter(name: str, *, factor: float = 1.0) -> Counter:
