@@ -103,8 +103,8 @@ class Settings:
         toml="knowledge.embedder",
     )
     country: str = _setting(
-        "India",
-        "Country whose guideline order and references the guardrails name.",
+        "IN",
+        "Country (ISO 3166-1 alpha-2) whose guideline order and references are named.",
         env="BEDSIDE_COUNTRY",
         toml="clinical.country",
     )

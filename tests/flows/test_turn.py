@@ -170,7 +170,7 @@ class House:
             new_id=self._id, egress=lambda calls: "none", check_patient=lambda *a: None,
         )
         io = Services(store=ledger, models=self.script, gather=self.sources.gather,
-                      gate=lambda s, p, v: self.gate(), clock=Clock())
+                      gate=lambda r, c, a: self.gate(), clock=Clock())
 
         async def emit(event):
             self.events.append(event)

@@ -23,6 +23,7 @@ from bedside.core.clock import Clock
 from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
 from bedside.core.turn import (
     Change,
+    Check,
     Citation,
     Delta,
     Draft,
@@ -40,7 +41,7 @@ from bedside.core.turn import (
     Verdict,
 )
 from bedside.core.value import value
-from bedside.flows.flow import Done, Flow, Opened, Step, View
+from bedside.flows.flow import Done, Flow, Opened, Release, Step, View
 from bedside.flows.numbers import number_draft
 from bedside.flows.trace import Trace, TurnResult
 
@@ -82,7 +83,7 @@ class Services(Generic[S]):
     store: Store[S]
     models: Gateway
     gather: Callable[[Sequence[Need[Any]], Grant], Awaitable[Gathered]]
-    gate: Callable[[Step[S] | None, Assembly | None, View[S]], Gate]
+    gate: Callable[[Release, tuple[Check, ...], Assembly], Gate]
     clock: Clock
 
 
@@ -196,7 +197,8 @@ async def _by_rule(
     prompt = _compile(step, view, view.opened.numbering) if step is not None else None
     numbering = prompt.numbering if prompt is not None else view.opened.numbering
     draft, shown = number_draft(draft, numbering, prompt)
-    verdict, text = io.gate(None, shown, view).close(draft, last=True)
+    checks = step.checks if step is not None else flow.checks
+    verdict, text = io.gate("whole", checks, shown).close(draft, last=True)
     for event in text:
         await out(event)
     trace.add("answered", by=draft.by, claims=len(verdict.claims), removed=len(verdict.removed))
@@ -216,7 +218,7 @@ async def _perform(
     ended: list[Ended] = []
     left, repairs, why_unaided = step.calls, step.repairs, ""
     while True:
-        gate, decoder = io.gate(step, prompt, view), step.decoder()
+        gate, decoder = io.gate(step.release, step.checks, prompt), step.decoder()
         asked: list[ToolCall] = []
         sent = False
         left -= 1
@@ -247,7 +249,7 @@ async def _perform(
             why_unaided = error.why
             trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
             draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
-            gate, asked, repairs = io.gate(step, prompt, view), [], 0
+            gate, asked, repairs = io.gate(step.release, step.checks, prompt), [], 0
         if asked and left > 0:
             results = await _use(step.tools, asked, view.opened.grant, io, trace)
             opaque = ended[-1].opaque if ended else ()

@@ -38,7 +38,7 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         _embedder(engine),
         _models(engine),
         await _audit(engine),
-        _packs(engine),
+        _packs(),
     ]
     return {
         "ok": all(check["ok"] for check in checks),
@@ -131,7 +131,7 @@ async def _audit(engine: Engine) -> dict[str, Any]:
     return _check("audit", f"the chain is broken at entry {found['first_bad']}", ok=False)
 
 
-def _packs(engine: Engine) -> dict[str, Any]:
+def _packs() -> dict[str, Any]:
     waiting = [pack["id"] for pack in packs() if pack["review_status"] != "reviewed"]
     if not waiting:
         return _check("content", "every clinical pack is reviewed")

@@ -30,7 +30,7 @@ from bedside.storage.store import Store
 from bedside.wiring import doctor as doctoring
 from bedside.wiring import reading, records
 from bedside.wiring.ask import Asker, Who
-from bedside.wiring.checks import gate_factory
+from bedside.wiring.checks import gate_with
 from bedside.wiring.flows import flow_named
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.running import Event
@@ -87,7 +87,7 @@ class Engine:
         gateway = (
             build_gateway(config, clock=self.clock, rng=_seeded()) if override else self._gateway
         )
-        veil, exempt = await self._identity(request, who)
+        veil, exempt, others = await self._identity(request, who)
         routed = profile_of(config, "writer")
         count = counter("o200k_base", factor=routed[1].correction if routed else 1.0)
         pinned = Pinned(
@@ -115,15 +115,16 @@ class Engine:
             store=ledger,
             models=Routed(gateway, veil=veil, exempt=exempt),
             gather=self._sources().gather,
-            gate=gate_factory(self.settings),
+            gate=gate_with(others),
             clock=self.clock,
         )
         return await turn(lambda _request, _opened: (flow,), request, services, emit)
 
-    async def _identity(self, request: TurnRequest, who: Who) -> tuple[tuple[str, ...], bool]:
-        if request.patient is None:
-            return (), False
-        patient = PatientId(request.patient)
+    async def _identity(
+        self, request: TurnRequest, who: Who
+    ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+        """What must not leave of this patient; is the patient synthetic; other people's names."""
+        patient = PatientId(request.patient) if request.patient else None
         return await self.store.read(lambda c: records.identity(c, who.tenant, patient))
 
     def _sources(self) -> Sources:

@@ -36,6 +36,7 @@ __all__ = [
     "resolve_patient",
 ]
 
+SHORT_NAME = 2  # letters; shorter parts of a name are too common to veil
 ALL = (
     "demographics", "allergies", "alerts", "conditions", "observations", "medications",
     "timeline", "procedures", "orders", "documents",
@@ -63,18 +64,33 @@ def resolve_patient(connection: Connection, tenant: TenantId, text: str) -> str:
 
 
 def identity(
-    connection: Connection, tenant: TenantId, patient: PatientId
-) -> tuple[tuple[str, ...], bool]:
-    """What must not leave this machine of this patient, and whether the patient is synthetic."""
+    connection: Connection, tenant: TenantId, patient: PatientId | None
+) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    """What must not leave of this patient, is the patient synthetic, and other patients' names.
+
+    With no patient everybody is somebody else. The names serve the gate alone: no prompt holds them.
+    """
+    people = connection.execute(
+        select(patient_table.c.id, patient_table.c.name).where(patient_table.c.tenant == tenant)
+    ).all()
+    others = tuple(row.name for row in people if row.id != patient and " " in row.name)
+    if patient is None:
+        return (), False, others
+    check_patient(connection, tenant, patient)
     person = find_patient(connection, tenant, patient)
     words = [person.name, *person.identifiers, person.id]
-    words += [part for part in person.name.split() if len(part) > 2]
+    words += [part for part in person.name.split() if len(part) > SHORT_NAME]
     if person.birth_date is not None:
         words.append(person.birth_date.isoformat())
     synthetic = connection.execute(
         select(meta.c.value).where(meta.c.key == _synthetic_key(tenant, patient))
     ).scalar()
-    return tuple(dict.fromkeys(word for word in words if word)), synthetic is not None
+    mine = {person.name.casefold()}
+    return (
+        tuple(dict.fromkeys(word for word in words if word)),
+        synthetic is not None,
+        tuple(name for name in others if name.casefold() not in mine),
+    )
 
 
 def _synthetic_key(tenant: str, patient: str) -> str:
