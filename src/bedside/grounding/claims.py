@@ -1,0 +1,160 @@
+"""What kind of sentence is it: a claim, and on what basis? Pure.
+
+Everything that is not recognised as something else is a claim, and a claim needs a citation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from bedside.core.source import SourceKind
+from bedside.core.turn import Basis, Severity
+from bedside.core.value import value
+from bedside.grounding.terms import analytes, drugs, stem_of, stems
+from bedside.language.quantities import quantities
+
+__all__ = ["Kind", "Sentence", "absent_terms", "basis_of", "classify", "severity_of"]
+
+Kind = Literal["claim", "absence", "question", "heading", "talk"]
+
+_HEADING = re.compile(r"^(?:#{1,6}\s+\S.*|\**[^.!?\n]{1,70}:\**)$")
+_ASSERTS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|shows?|showed|suggests?|indicates?|needs?|should|must|"
+    r"confirms?|means?)\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"^[|\s:*_=-]+$")
+_ABSENCE = re.compile(
+    r"\b(?:not (?:found|recorded|documented|available|listed|mentioned|stated|given|covered|present|"
+    r"included|on file|in the (?:record|sources?|documents?|guidelines?|context|notes?|data))|"
+    r"no (?:[\w'/()+-]+\s+){0,8}?(?:(?:is|are|was|were|has been|have been) )?"
+    r"(?:recorded|documented|found|on file|available|listed|mentioned|in the (?:record|sources?|documents?|"
+    r"guidelines?|context|notes?|data)|on record)|"
+    r"(?:do(?:es)?|did) not (?:contain|mention|state|say|include|record|cover|show|list|hold|give|address)|"
+    r"(?:could|can) ?not (?:find|be found|be answered|be determined|tell|answer|say|determine)|"
+    r"(?:nothing|none)\b.{0,60}\b(?:recorded|documented|found|on file|in the (?:record|sources?))|"
+    r"missing from the (?:record|sources?)|(?:has|have) no record(?:ed)?\b|there is no record|"
+    r"unable to (?:find|answer|tell|determine)|lacks? (?:a |any )?record)",
+    re.IGNORECASE,
+)  # fmt: skip
+_QUALIFIED = re.compile(r"\b(?:above|below|over|under|since|after|before|between|within|during|in \d{4}|"
+                        r"recent|other|further|more|second|repeat|new|follow-up)\b", re.IGNORECASE)  # fmt: skip
+_INFER = re.compile(
+    r"\b(?:suggests?|suggesting|suggestive|likely|probably|possibly|may|might|could|consistent with|"
+    r"consider|interpretation|speculation|indicates?|indicating|implies|implying|therefore|"
+    r"in keeping with|appears?|seems?|worsening|improving|trend|concern(?:ing)?|warrants?|option|"
+    r"weigh|worth|overall|so )\b",
+    re.IGNORECASE,
+)
+_CRITICAL = re.compile(
+    r"\b(?:allerg\w+|anaphyla\w+|contraindicat\w+|critical\w*|life-threatening|emergenc\w+|urgent\w*|"
+    r"immediate\w*|overdose\w*|toxic\w*|interact\w+|bleed\w*|sepsis|stroke|suicid\w+|red flag\w*|"
+    r"do not|must not|avoid|stop|hyperkal\w+)\b",
+    re.IGNORECASE,
+)
+_WARNING = re.compile(
+    r"\b(?:abnormal\w*|high|low|raised|elevated|reduced|decreased|increased|worsen\w*|stale|overdue|"
+    r"borderline|above|below|declin\w+|deteriorat\w+|uncontrolled|contradict\w*|conflict\w*|risk)\b",
+    re.IGNORECASE,
+)
+# Words of conversation and of pointing at the answer itself; with figures, drugs or anything else
+# beside them the sentence is a claim.
+_TALK_WORDS = (
+    "hello hi hey good morning afternoon evening thanks thank welcome sorry please happy glad help "
+    "helps assist ask asking question questions answer answers answered look looks let know like want "
+    "need needs go ahead sure yes no ok okay doctor colleague detail details detailed summary summarise "
+    "summarize overview source sources quoted quote quotes cited citation citations following follow "
+    "follows below above here listed point points key main start first second third next finally also "
+    "note information context relevant available extract extracts extracted composed composing sentence "
+    "sentences model without deterministic rule rules passage passages text document documents guideline "
+    "guidelines guidance chart file data check checked confirm verify review reviewed clinical clinician "
+    "clinicians judgement judgment decision decisions support supports local reference references "
+    "pharmacist pharmacy specialist consult consulting dose dosing interaction interactions "
+    "interpretation speculation draft tell say more would should could can may discuss further "
+    "together based read reading one two anything something else rest outside scope advice lawyer legal "
+    "insurer insurance matter matters cannot help glad explain nothing there part parts table time "
+    "treat treating team apply applies final responsibility yours make makes made provide provided "
+    "options option consider considered weigh order relevance date dates units unit stale marked find"
+)
+_TALK = frozenset(stem_of(word) for word in _TALK_WORDS.split())
+
+
+@value
+class Sentence:
+    """A unit of an answer, classified. `text` is without markers and list signs."""
+
+    text: str
+    kind: Kind
+
+
+def classify(text: str, *, allowed: Collection[str] = ()) -> Sentence:
+    """Say what a unit is.
+
+    Args:
+        text: The unit without citation markers.
+        allowed: Further stems that make no claim, such as the names of a country's references.
+
+    Returns:
+        "question" for one that ends so; "heading" for titles, table heads and lines that end with
+        a colon; "absence" for a statement that something is not in the record or the sources;
+        "talk" for conversation; else "claim".
+    """
+    bare = re.sub(r"^[\s>*+•-]*(?:\(?\d{1,2}[.)]\s+)?", "", text).strip(" *_")
+    if not bare or _RULE.match(text.strip()):
+        return Sentence(text=bare, kind="heading")
+    if bare.endswith("?"):
+        return Sentence(text=bare, kind="question")
+    plain = not quantities(bare)
+    if text.strip().startswith("|") and plain:
+        return Sentence(text=bare, kind="heading")
+    if plain and _HEADING.match(text.strip()) and not _ASSERTS.search(bare):
+        return Sentence(text=bare, kind="heading")
+    if _ABSENCE.search(bare):
+        return Sentence(text=bare, kind="absence")
+    if (
+        plain
+        and all(term.key in _TALK or term.key in allowed for term in stems(bare))
+        and not drugs(bare)
+        and not analytes(bare)
+    ):
+        return Sentence(text=bare, kind="talk")
+    return Sentence(text=bare, kind="claim")
+
+
+def absent_terms(text: str) -> frozenset[str]:
+    """The stems of what an absence statement says is missing; empty where it is qualified.
+
+    "No HbA1c is recorded" gives the stem of HbA1c; "no HbA1c above 9 since March is recorded" says
+    nothing about HbA1c as such, and gives nothing.
+    """
+    if quantities(text) or _QUALIFIED.search(text):
+        return frozenset()
+    named = [*drugs(text), *analytes(text)]
+    return frozenset(text[one.start : one.end].lower() for one in named)
+
+
+def basis_of(text: str, kinds: Sequence[SourceKind]) -> Basis:
+    """On what a claim rests: its cited sources' kinds, or an inference from them.
+
+    Words that draw a conclusion make it an inference; so do sources of two bases in one sentence.
+    """
+    bases = {
+        "guideline" if kind == "guideline" else "said" if kind == "message" else "record"
+        for kind in kinds
+    }
+    if _INFER.search(text) or len(bases) > 1 or not bases:
+        return "inference"
+    if bases == {"guideline"}:
+        return "guideline"
+    return "said" if bases == {"said"} else "record"
+
+
+def severity_of(text: str) -> Severity:
+    """How much harm a wrong sentence could do: allergies, doses and red flags are critical."""
+    if _CRITICAL.search(text) or (drugs(text) and quantities(text)):
+        return "critical"
+    if _WARNING.search(text) or drugs(text):
+        return "warning"
+    return "info"

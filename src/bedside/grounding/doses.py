@@ -1,0 +1,142 @@
+"""Doses: drug, number, unit and frequency as they stand together. Pure.
+
+A dose may only be repeated. It is supported where a cited passage holds the same figure, the same
+unit and the same drug together; nothing is converted, scaled or inferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bedside.core.value import value
+from bedside.grounding.terms import Term, drugs, stems
+from bedside.language.quantities import Frequency, Quantity, frequencies, quantities
+
+__all__ = ["Dose", "doses", "same_dose", "unsupported"]
+
+_UNIT_WORDS = "mg g mcg ng iu ml meq mmol mol tablet capsule puff drop dose mu miu"
+_UNITS = frozenset(_UNIT_WORDS.split())
+_PER_WORDS = "kg m2 d h min dose 24h h d 1.73m2 wk kg/d kg/min kg/h kg/dose m2/d"
+_PER = frozenset(_PER_WORDS.split())
+_ADJACENT = 3  # characters between a figure's unit and the drug it is written before
+_OF = (" of ", " of\u00a0")
+
+
+@value
+class Dose:
+    """A dose at `text[start:end]`. `drug` is the generic name, "" where the sentence names none.
+
+    `near` is the stem of the content word just before the figure: it stands in for a drug that the
+    vocabulary does not know. `often` are the frequencies written with it.
+    """
+
+    start: int
+    end: int
+    quantity: Quantity
+    drug: str
+    near: str
+    often: frozenset[str]
+
+
+def _is_dose(quantity: Quantity) -> bool:
+    first, _, per = quantity.unit.partition("/")
+    return first in _UNITS and (not per or per in _PER)
+
+
+def doses(text: str, *, named: Sequence[Term] | None = None) -> list[Dose]:
+    """Every dose of `text`, in order.
+
+    A figure belongs to the drug written right after it ("500 mg of amoxicillin", "10 mg
+    lisinopril"), else to the nearest drug before it, else to the next after it.
+
+    Args:
+        text: A sentence, a table row, or a quoted passage.
+        named: The drugs of the text, where the caller has them already.
+    """
+    found = [one for one in quantities(text) if _is_dose(one)]
+    if not found:
+        return []
+    known = list(named) if named is not None else drugs(text)
+    often = frequencies(text)
+    words = stems(text)
+    out: list[Dose] = []
+    for index, quantity in enumerate(found):
+        before = found[index - 1].end if index else 0
+        after = found[index + 1].start if index + 1 < len(found) else len(text)
+        drug = _drug(text, quantity, known)
+        near = next((word.key for word in reversed(words) if word.end <= quantity.start), "")
+        out.append(
+            Dose(
+                start=quantity.start,
+                end=quantity.end,
+                quantity=quantity,
+                drug=drug,
+                near=near,
+                often=_often(often, quantity, before, after, last=index + 1 == len(found)),
+            )
+        )
+    return out
+
+
+def _drug(text: str, quantity: Quantity, known: list[Term]) -> str:
+    following = next((term for term in known if term.start >= quantity.end), None)
+    preceding = next((term for term in reversed(known) if term.end <= quantity.start), None)
+    if following is not None:
+        between = text[quantity.end : following.start]
+        if between in _OF or (len(between) <= _ADJACENT and not between.strip(" ")):
+            # "aspirin 75 mg clopidogrel 75 mg": a drug right before keeps its figure.
+            close = preceding is not None and quantity.start - preceding.end <= _ADJACENT
+            if not close:
+                return following.key
+    chosen = preceding or following
+    return chosen.key if chosen else ""
+
+
+def _often(
+    often: list[Frequency], quantity: Quantity, before: int, after: int, *, last: bool
+) -> frozenset[str]:
+    """Frequencies after this figure and before the next; before the first where it has none."""
+    mine = {one.label for one in often if quantity.end <= one.start < after}
+    if not mine and before == 0:
+        mine = {one.label for one in often if one.end <= quantity.start}
+    if not mine and last:
+        mine = {one.label for one in often if one.start >= quantity.end}
+    return frozenset(mine)
+
+
+def same_dose(said: Dose, written: Dose, *, words: frozenset[str]) -> bool:
+    """Does `written` support `said`? `words` are the content stems of the written passage."""
+    mine, theirs = said.quantity, written.quantity
+    if mine.figure != theirs.figure or mine.joint != theirs.joint or mine.unit != theirs.unit:
+        return False
+    if mine.comparator not in {theirs.comparator, "~"}:
+        return False
+    if not said.often <= written.often:
+        return False
+    if said.drug or written.drug:
+        if said.drug and written.drug:
+            return said.drug == written.drug
+        return bool(said.near) and said.near in words and not written.drug
+    return not said.near or said.near in words
+
+
+def unsupported(text: str, passages: Sequence[str]) -> list[Dose]:
+    """The doses of `text` that stand together, word for word, in none of the passages.
+
+    Args:
+        text: What is said.
+        passages: Cited passages, each a sentence, a table row or a record line.
+    """
+    said = doses(text)
+    if not said:
+        return []
+    written = [
+        (doses(passage), frozenset(one.key for one in stems(passage))) for passage in passages
+    ]
+    return [
+        dose
+        for dose in said
+        if not any(
+            same_dose(dose, other, words=words) for found, words in written for other in found
+        )
+    ]

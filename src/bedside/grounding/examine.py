@@ -1,0 +1,461 @@
+"""One unit of an answer, judged: its citations, its support, its voice. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from bedside.core.turn import Basis, Finding, Quote, Severity
+from bedside.core.value import value
+from bedside.grounding.claims import absent_terms, basis_of, classify, severity_of
+from bedside.grounding.figures import Figures
+from bedside.grounding.guardrails.policy import Policy
+from bedside.grounding.guardrails.texts import country
+from bedside.grounding.leaks import Instructions, active_content
+from bedside.grounding.phi import identifiers, key_of
+from bedside.grounding.prose import BROKEN
+from bedside.grounding.recompute import recomputed
+from bedside.grounding.shown import Found, Refused, Shown
+from bedside.grounding.support import Judgement, judge
+from bedside.grounding.terms import codes, drugs, stem_of, stems
+from bedside.grounding.voice import diagnoses, out_of_scope, overclaims, prescribes
+from bedside.language.negation import scopes
+from bedside.language.quantities import quantities
+
+__all__ = ["Examined", "Examiner", "Unit"]
+
+_MARKER = re.compile(r"[ \t]*\[(\d{1,4})\]")
+_NEARLY = re.compile(
+    r"[ \t]*(?:\[\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*\]|【[^】\n]{0,60}】|\[\^\d{1,4}\]|"
+    r"\[(?:source|ref|citation)s?[^\]\n]{0,30}\])",
+    re.IGNORECASE,
+)
+_NO_KNOWN = re.compile(
+    r"\b(?:no known (?:drug |medication |food )?allerg|nkda\b|nka\b|not allergic|no (?:drug |medication )?allergies\b"
+    r"(?!\s+(?:is |are |was |were |has been |have been )?(?:recorded|documented|found|listed|on file|mentioned|in the record)))",
+    re.IGNORECASE,
+)
+_INTERACTS = re.compile(
+    r"\b(?:interact\w*|potentiat\w*|antagoni[sz]e\w*|co-?administ\w*|combin\w+ with)\b",
+    re.IGNORECASE,
+)
+_ALLERGY = re.compile(r"\ballerg\w*|\bintoleran\w*", re.IGNORECASE)
+_GENERIC = frozenset(
+    stem_of(word)
+    for word in (
+        "history",
+        "evidence",
+        "known",
+        "entry",
+        "information",
+        "data",
+        "diagnosis",
+        "test",
+    )
+)
+_AFTER_MARKER = frozenset(("", ".", ",", ";", ":", " ", "\n", "[", ")"))
+_HARD_STOP = frozenset({"system_prompt", "other_patient"})
+_GUARD_OF: dict[str, str] = {
+    "figure_not_in_source": "G2",
+    "unit_mismatch": "G2",
+    "date_not_in_source": "G2",
+    "dose_not_in_source": "G13",
+    "interaction_not_in_source": "G13",
+    "out_of_scope": "G4",
+    "prescribing": "G6",
+    "diagnosing": "G6",
+    "system_prompt": "G7",
+    "other_patient": "G7",
+    "unknown_identifier": "G7",
+    "active_content": "G7",
+    "extra_question": "G9",
+}
+
+
+@value
+class Unit:
+    """A piece of a draft at `[start, start + len(text))`; `quotes` are those that stand in it."""
+
+    text: str
+    start: int
+    quotes: tuple[Quote, ...] = ()
+
+
+@value
+class Examined:
+    """What became of a unit.
+
+    `text` is what may be shown (without markers that did not hold), `why` the reason where it may
+    not. `cited` are its resolved citations with the end of their marker in `text`. `stop` is True
+    where nothing more may follow.
+    """
+
+    kept: bool
+    text: str
+    kind: str
+    why: str = ""
+    basis: Basis = "inference"
+    support: Literal["full", "partial", "none"] = "none"
+    severity: Severity = "info"
+    cited: tuple[tuple[Found, int, int], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    stop: bool = False
+
+
+class Examiner:
+    """Judges units against what was shown. `trusted` is True for drafts by our own rules."""
+
+    def __init__(self, shown: Shown, policy: Policy, *, trusted: bool = False) -> None:
+        self.shown, self.policy, self.trusted = shown, policy, trusted
+        self._instructions = Instructions(
+            shown.ours,
+            shown=[*shown.bodies, shown.asked, policy.asked],
+            canaries=policy.canaries,
+        )
+        self._pool: Figures | None = None
+        self._others = tuple(key for key in map(key_of, policy.others) if key)
+        self._references = frozenset(
+            term.key for name in country(policy.country).references for term in stems(name)
+        )
+        self.asked = policy.asked or shown.asked
+
+    def examine(self, unit: Unit) -> Examined:
+        """Judge one unit."""
+        why = self._output(unit.text)
+        if why:
+            return self._removed(unit.text, "claim", why)
+        if self.policy.cite == "off":
+            return self._own_voice(unit)
+        bare = _NEARLY.sub("", unit.text)
+        sentence = classify(bare, allowed=self._references)
+        text, cited, refused = self._citations(unit, sentence.text)
+        findings = [Finding(id="G1", want="remove", detail=one.why) for one in refused]
+        said = _MARKER.sub("", text)
+        if _NO_KNOWN.search(said) and not cited:
+            return self._removed(unit.text, "claim", "uncited", findings)
+        kind = "claim" if sentence.kind in {"absence", "talk"} and cited else sentence.kind
+        voice = self._voice(said, cited)
+        if voice:
+            return self._removed(unit.text, kind, voice, findings)
+        if kind == "claim":
+            return self._claim(unit, text, said, cited, refused, findings)
+        return self._other(unit, text, said, kind, cited, findings)
+
+    def _output(self, text: str) -> str:
+        """What may never come out, whatever it rests on."""
+        if active_content(text):
+            return "active_content"
+        if "G7" not in self.policy.ids or self.trusted:
+            return ""
+        if self._instructions.leaked(text):
+            return "system_prompt"
+        if self._others:
+            key = key_of(text)
+            if any(other in key for other in self._others):
+                return "other_patient"
+        if any(one.key not in self.shown.keys for one in identifiers(text)):
+            return "unknown_identifier"
+        return ""
+
+    def _own_voice(self, unit: Unit) -> Examined:
+        why = self._voice(unit.text, ())
+        if why:
+            return self._removed(unit.text, "claim", why)
+        return Examined(kept=True, text=unit.text, kind="talk")
+
+    def _voice(self, said: str, cited: Sequence[tuple[Found, int, int]]) -> str:
+        if self.trusted:
+            return ""
+        ids = self.policy.ids
+        if "G4" in ids and out_of_scope(said):
+            return "out_of_scope"
+        if "G6" in ids:
+            quoted = any(_repeats(said, found) for found, _, _ in cited)
+            if prescribes(said) and not quoted:
+                return "prescribing"
+            if diagnoses(said) and not quoted:
+                return "diagnosing"
+        return ""
+
+    def _citations(
+        self, unit: Unit, claim: str
+    ) -> tuple[str, tuple[tuple[Found, int, int], ...], list[Refused]]:
+        """Resolve the unit's quotes; drop the markers that do not hold.
+
+        Returns:
+            The text with good markers only, (citation, start, end of what it covers in that
+            text), and the refusals.
+        """
+        text = unit.text
+        spans, loose = self._spans(unit)
+        refused: list[Refused] = []
+        cited: list[tuple[Found, int, int]] = []
+        out = text[: len(text) - len(text.lstrip())]
+        last = clause = len(out)
+        closed = False
+        for start, end, quote in spans:
+            between = text[last:start]
+            if closed and between.strip():
+                clause = len(out) + len(between) - len(between.lstrip())
+                closed = False
+            said = _MARKER.sub("", out[clause:] + between).strip()
+            found = self.shown.resolve(quote, claim=said or claim)
+            if isinstance(found, Refused):
+                refused.append(found)
+                loose_end = text[end : end + 1] in _AFTER_MARKER
+                out += between.rstrip(" \t") if loose_end else between
+            else:
+                out += between + text[start:end]
+                cited.append((found, clause, len(out)))
+                closed = True
+            last = end
+        out += text[last:]
+        for quote in loose:
+            found = self.shown.resolve(quote, claim=claim)
+            if isinstance(found, Refused):
+                refused.append(found)
+            else:
+                cited.append((found, len(out) - len(out.lstrip()), len(out.rstrip())))
+        return out, tuple(cited), refused
+
+    def _spans(self, unit: Unit) -> tuple[list[tuple[int, int, Quote]], list[Quote]]:
+        """The markers of a unit with their quotes, in order, and the quotes without a marker."""
+        free = list(unit.quotes)
+        spans: list[tuple[int, int, Quote]] = []
+        for match in _NEARLY.finditer(unit.text):
+            start = match.end() - len(match.group().strip(" \t"))
+            at = (start + unit.start, match.end() + unit.start)
+            plain = _MARKER.fullmatch(match.group())
+            if plain is None:
+                if not self._range(match.group()):
+                    spans.append((start, match.end(), Quote(n=BROKEN, text="", at=at)))
+                continue
+            n = int(plain[1])
+            mate = next((one for one in free if one.at == at and one.n == n), None) or next(
+                (one for one in free if one.n == n and one.at[1] - one.at[0] != at[1] - at[0]), None
+            )
+            if mate is not None:
+                free.remove(mate)
+            spans.append((start, match.end(), mate or Quote(n=n, text="", at=at)))
+        return spans, free
+
+    def _range(self, text: str) -> bool:
+        """Is "[2-8]" a range of values rather than of citations: does it stand in a source?"""
+        inner = text.strip()[1:-1]
+        return "-" in inner and any(inner in body for body in self.shown.bodies)
+
+    def _claim(
+        self,
+        unit: Unit,
+        text: str,
+        said: str,
+        cited: tuple[tuple[Found, int, int], ...],
+        refused: Sequence[Refused],
+        findings: list[Finding],
+    ) -> Examined:
+        if not cited:
+            if self.trusted:
+                return self._by_rule(unit, text, said, findings)
+            why = refused[0].why if refused else "uncited"
+            return self._removed(unit.text, "claim", why, findings)
+        judged = self._judge(text, said, cited)
+        if judged.level == "none" and self.trusted and judged.why.endswith("_not_in_source"):
+            evidence = [found.evidence for found, _, _ in cited]
+            rest = recomputed(said, evidence, self.shown.computed)
+            if rest:
+                judged = Judgement(level="partial", share=judged.share)
+        if judged.level == "none" and self.trusted and judged.why == "no_support":
+            judged = Judgement(level="partial", share=judged.share)
+        if judged.level == "none":
+            return self._removed(unit.text, "claim", judged.why, findings, judged.detail)
+        if "G13" in self.policy.ids and self._unsourced_interaction(said, cited):
+            return self._removed(unit.text, "claim", "interaction_not_in_source", findings)
+        if "G5" in self.policy.ids and overclaims(said):
+            findings.append(Finding(id="G5", want="flag", detail="overclaims"))
+        if judged.level == "partial" and not self.trusted:
+            findings.append(Finding(id="G1", want="flag", detail="partial_support"))
+        basis = basis_of(said, [found.evidence.kind for found, _, _ in cited])
+        support = (
+            "partial"
+            if basis == "inference" and judged.level == "full" and not self.trusted
+            else judged.level
+        )
+        return Examined(
+            kept=True,
+            text=text,
+            kind="claim",
+            basis=basis,
+            support=support,
+            severity=severity_of(said),
+            cited=cited,
+            findings=tuple(findings),
+        )
+
+    def _judge(self, text: str, said: str, cited: tuple[tuple[Found, int, int], ...]) -> Judgement:
+        """Each clause against its own citations; content also against all of them together."""
+        everything = [found.evidence for found, _, _ in cited]
+        together = judge(said, everything, computed=self.shown.computed, asked=self.asked)
+        clauses = _clauses(text, cited)
+        if len(clauses) < 2:  # noqa: PLR2004 - one clause is the whole
+            return together
+        carried = ""
+        for clause, numbers in clauses:
+            evidence = [found.evidence for found, _, _ in cited if found.n in numbers]
+            one = judge(
+                clause, evidence, carried=carried, computed=self.shown.computed, asked=self.asked
+            )
+            if one.level == "none" and one.why != "no_support":
+                return one
+            carried = f"{carried} {clause}".strip()
+        if together.level == "none" and together.why != "no_support":
+            # Together a negation elsewhere can mislead; the clauses were judged one by one.
+            return Judgement(level="partial", share=together.share)
+        return together
+
+    def _by_rule(self, unit: Unit, text: str, said: str, findings: list[Finding]) -> Examined:
+        """A sentence of our own writers without a citation: its figures must stand in the context."""
+        wrong = self._stray(said)
+        if wrong and not recomputed(said, [], self.shown.computed, counts=len(self.shown.sources)):
+            return self._removed(unit.text, "claim", wrong, findings)
+        return Examined(
+            kept=True,
+            text=text,
+            kind="claim",
+            basis="inference",
+            support="partial",
+            severity=severity_of(said),
+            findings=tuple(findings),
+        )
+
+    def _other(
+        self,
+        unit: Unit,
+        text: str,
+        said: str,
+        kind: str,
+        cited: tuple[tuple[Found, int, int], ...],
+        findings: list[Finding],
+    ) -> Examined:
+        """Questions, headings, talk and statements of absence."""
+        if kind in {"question", "heading", "absence"} and "G2" in self.policy.ids:
+            wrong = self._stray(said)
+            if wrong and not (
+                self.trusted
+                and recomputed(said, [], self.shown.computed, counts=len(self.shown.sources))
+            ):
+                return self._removed(unit.text, kind, wrong, findings)
+        if kind == "absence":
+            if not self.trusted and self._present(said):
+                return self._removed(unit.text, kind, "contradicts_source", findings)
+            return Examined(
+                kept=True,
+                text=text,
+                kind=kind,
+                basis="record" if self.policy.patient else "guideline",
+                support="full" if self.trusted else "partial",
+                severity=severity_of(said),
+                cited=cited,
+                findings=tuple(findings),
+            )
+        return Examined(kept=True, text=text, kind=kind, cited=cited, findings=tuple(findings))
+
+    def _stray(self, said: str) -> str:
+        """The reason if a figure of an uncited sentence stands nowhere in the context."""
+        if not any(char.isdigit() for char in said):
+            return ""
+        if self._pool is None:
+            self._pool = Figures([*self.shown.bodies, self.asked, *self.shown.context])
+        for one in quantities(said):
+            if not self._pool.figure(one):
+                return "figure_not_in_source"
+        return ""
+
+    def _present(self, said: str) -> bool:
+        """Does a source about the patient hold what the sentence says is not recorded?"""
+        named = absent_terms(said)
+        wanted = {one.key for one in (*stems(said), *codes(said)) if one.key not in _GENERIC} - {
+            stem_of(word)
+            for word in ("recorded", "source", "document", "found", "file", "available")
+        }
+        qualified = not named and (quantities(said) or not wanted)
+        allergy = _ALLERGY.search(said) is not None
+        for item, passage in self.shown.passages():
+            low = passage.lower()
+            if allergy and item.span is not None and _ALLERGY.match(item.span.source.section or ""):
+                return True
+            terms = [*stems(passage), *codes(passage)]
+            hit = [term for term in terms if term.key in wanted]
+            by_name = any(name in low for name in named)
+            whole = not qualified and wanted and wanted <= {term.key for term in terms}
+            if not (by_name or whole):
+                continue
+            denied = scopes(passage)
+            if not any(
+                scope.kind in {"negated", "family", "uncertain"}
+                and scope.start <= term.start < scope.end
+                for scope in denied
+                for term in hit
+            ):
+                return True
+        return False
+
+    def _unsourced_interaction(self, said: str, cited: tuple[tuple[Found, int, int], ...]) -> bool:
+        if not _INTERACTS.search(said):
+            return False
+        pair = {one.key for one in drugs(said)}
+        if len(pair) < 2:  # noqa: PLR2004 - an interaction needs two
+            return False
+        return not any(
+            pair <= {one.key for one in drugs(f"{f.evidence.heading} {f.evidence.context}")}
+            for f, _, _ in cited
+        )
+
+    def _removed(
+        self,
+        text: str,
+        kind: str,
+        why: str,
+        findings: Sequence[Finding] = (),
+        detail: str = "",
+    ) -> Examined:
+        stop = why in _HARD_STOP
+        finding = Finding(
+            id=_GUARD_OF.get(why, "G1"), want="block" if stop else "remove", detail=why
+        )
+        return Examined(
+            kept=False,
+            text=text,
+            kind=kind,
+            why=why,
+            findings=(*findings, finding),
+            stop=stop,
+            severity="info" if stop else severity_of(f"{text} {detail}"),
+        )
+
+
+def _repeats(said: str, found: Found) -> bool:
+    """Does a cited guideline or record hold the same order, word for word?"""
+    mine = [word for word in re.findall(r"\w+", said.lower()) if len(word) > 2]  # noqa: PLR2004
+    theirs = set(re.findall(r"\w+", found.evidence.context.lower()))
+    return bool(mine) and sum(word in theirs for word in mine) >= 0.8 * len(mine)
+
+
+def _clauses(
+    text: str, cited: tuple[tuple[Found, int, int], ...]
+) -> list[tuple[str, frozenset[int]]]:
+    """The unit cut after each group of markers: (words, numbers). The tail joins the last clause."""
+    groups: dict[tuple[int, int], set[int]] = {}
+    for found, start, _ in cited:
+        end = next((m.start() for m in _MARKER.finditer(text, start)), len(text))
+        groups.setdefault((start, end), set()).add(found.n)
+    clauses = [
+        (_MARKER.sub("", text[start:end]).strip(), frozenset(numbers))
+        for (start, end), numbers in sorted(groups.items())
+    ]
+    if clauses:
+        last = max(end for _, _, end in cited)
+        tail = _MARKER.sub("", text[last:]).strip(" .;,")
+        words, numbers = clauses[-1]
+        clauses[-1] = (f"{words} {tail}".strip(), numbers)
+    return [row for row in clauses if row[0]]

@@ -1,0 +1,118 @@
+"""The deterministic figure check (EN-G3): a figure is repeated as written, or it is not said. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+
+from bedside.grounding.terms import Term, codes
+from bedside.language.dates import Written, dates
+from bedside.language.quantities import Quantity, quantities
+
+__all__ = ["Figures"]
+
+
+class Figures:
+    """The figures, dates and named codes that some texts hold.
+
+    `known` are days that stand for the texts without being written in them (a source's date).
+    """
+
+    def __init__(self, texts: Iterable[str], *, known: Iterable[date] = ()) -> None:
+        self.texts = tuple(texts)
+        self.quantities: tuple[Quantity, ...] = tuple(
+            one for text in self.texts for one in quantities(text)
+        )
+        self.dates: tuple[Written, ...] = tuple(one for text in self.texts for one in dates(text))
+        self.known = tuple(known)
+        self._codes: frozenset[str] | None = None
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Names that hold digits, in lower case."""
+        if self._codes is None:
+            self._codes = frozenset(one.key for text in self.texts for one in codes(text))
+        return self._codes
+
+    def figure(self, said: Quantity) -> bool:
+        """Does the figure stand here: same digits, same ends of its range, same comparator?"""
+        return any(_same_figure(said, one) for one in self.quantities) or self._apart(said)
+
+    def unit(self, said: Quantity) -> bool:
+        """Does it stand here with the same unit (or is no unit said)?"""
+        if not said.unit:
+            return True
+        for one in self.quantities:
+            if _same_figure(said, one) and (one.unit == said.unit or self._headed(one, said)):
+                return True
+        return self._apart(said)
+
+    def day(self, said: Written) -> bool:
+        """Is the date here, as exactly as it is said?"""
+        if any(said.agrees(one) for one in self.dates) or any(
+            said.agrees(day) for day in self.known
+        ):
+            return True
+        return not said.days and said.month is None and said.year is None
+
+    def exceeds(self, said: Quantity) -> bool:
+        """Is there a figure of that unit which makes the comparison true ("above 5" for 5.2)?"""
+        return any(
+            one.high is None
+            and one.unit in {said.unit, ""} | ({one.unit} if not said.unit else set())
+            and _holds(one.low, said)
+            for one in self.quantities
+        )
+
+    def _apart(self, said: Quantity) -> bool:
+        """A pair like "120/80" is supported by 120 and 80 written apart, with that unit or none said."""
+        if said.joint != "/" or said.high is None:
+            return False
+        ends = [str(said.low), str(said.high)]
+        have = {
+            str(one.low)
+            for one in self.quantities
+            if one.high is None and not one.comparator and one.unit in {said.unit, ""}
+        } | (
+            {str(one.low) for one in self.quantities if one.high is None and not one.comparator}
+            if not said.unit
+            else set()
+        )
+        return all(end in have for end in ends)
+
+    def _headed(self, written: Quantity, said: Quantity) -> bool:
+        """A figure without a unit in a text that names the unit elsewhere: a table's cell."""
+        return not written.unit and any(
+            f"({said.unit})" in text.lower().replace(" ", "") for text in self.texts
+        )
+
+
+def _same_figure(said: Quantity, written: Quantity) -> bool:
+    if said.comparator not in {written.comparator, "~"}:
+        return False
+    if said.figure == written.figure:
+        return said.joint == written.joint or said.high is None
+    if said.high is None and written.joint == "/":
+        return str(said.low) in written.figure
+    return False
+
+
+def _holds(found: Decimal, said: Quantity) -> bool:
+    return {
+        "<": found < said.low,
+        "<=": found <= said.low,
+        ">": found > said.low,
+        ">=": found >= said.low,
+    }.get(said.comparator, False)
+
+
+def missing(
+    said: str, figures: Figures
+) -> tuple[Sequence[Quantity], Sequence[Written], Sequence[Term]]:
+    """What `said` holds and `figures` do not: figures (digits or unit), dates, named codes."""
+    return (
+        [one for one in quantities(said) if not (figures.figure(one) and figures.unit(one))],
+        [one for one in dates(said) if not figures.day(one)],
+        [one for one in codes(said) if one.key not in figures.codes],
+    )
