@@ -246,11 +246,11 @@ class Chain:
                     raise AssertionError(f"{link.provider} ended a stream without a reply")
                 if isinstance(piece, Reply):
                     break
-                if content or piece.strip():
+                if not content and not piece.strip():
+                    space += piece  # white space alone is no content yet
+                elif piece:
                     yield Delta(text=space + piece)
                     space, content = "", True
-                else:
-                    space += piece
         for event in self._finish(link, ask, piece, begun, content=content):
             yield event
 
