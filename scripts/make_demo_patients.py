@@ -26,6 +26,8 @@ OUT = Path(__file__).parents[1] / "src/bedside/demo"
 LOINC, SNOMED = "http://loinc.org", "http://snomed.info/sct"
 RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
 HL7 = "http://terminology.hl7.org/CodeSystem/"
+FOOT = 60
+"""Points above the edge of the page at which a new one begins."""
 FIGURE = re.compile(r'"figure:(-?[\d.]+)"')
 MEDIA = {".md": "text/markdown", ".txt": "text/plain", ".pdf": "application/pdf"}
 
@@ -463,7 +465,7 @@ def printed(text: str) -> bytes:
         canvas.setFont("Helvetica-Bold" if heading else "Helvetica", 13 if heading else 10.5)
         canvas.drawString(56, height, line.lstrip("# "))
         height -= 20 if heading else 15
-        if height < 60:
+        if height < FOOT:
             canvas.showPage()
             height = 800
     canvas.save()
