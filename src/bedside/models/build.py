@@ -14,7 +14,6 @@ from bedside.models.gateway import Chain
 from bedside.models.prices import Prices, bundled_prices
 from bedside.models.profiles import Profile, Profiles, bundled_profiles
 from bedside.models.provider import Provider
-from bedside.models.results import RenderResult, render_result
 
 __all__ = ["MakeProvider", "build_gateway", "build_providers", "profile_of"]
 
@@ -29,7 +28,6 @@ def build_gateway(
     rng: random.Random,
     profiles: Profiles | None = None,
     prices: Prices | None = None,
-    render: RenderResult = render_result,
     makers: Mapping[str, MakeProvider] | None = None,
 ) -> Veiled:
     """The gateway that a turn streams from: the chain, within de-identification.
@@ -49,7 +47,6 @@ def build_gateway(
         prices=prices or bundled_prices(),
         clock=clock,
         rng=rng,
-        render=render,
     )
     remote = frozenset(name for name, provider in providers.items() if provider.remote)
     return Veiled(chain, config=config, remote=remote)

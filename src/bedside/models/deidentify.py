@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
+from bedside.core.context import Assembly, Item, Opaque, ToolCall, ToolResult
 from bedside.core.turn import Delta, Ended, NoModel, Route, Tool
 from bedside.models.config import ModelsConfig
 from bedside.models.gateway import Chain
@@ -16,6 +16,7 @@ from bedside.models.images import Image
 __all__ = ["Veiled"]
 
 Event = Delta | ToolCall | Ended
+Part = str | ToolCall | ToolResult | Opaque
 
 
 class Veiled:
@@ -77,9 +78,6 @@ class Veiled:
         veil = Veil(route.veil, key=egress.secret)
         back = Unveiler(veil, in_json=schema is not None)
 
-        def render(result: ToolResult, numbering: Numbering) -> str:
-            return veil.hide(self._inner.render(result, numbering))
-
         async with aclosing(
             self._inner.stream(
                 hidden(prompt, veil),
@@ -90,7 +88,6 @@ class Veiled:
                 output=output,
                 deadline_ms=deadline_ms,
                 images=images,
-                render=render,
             )
         ) as events:
             async for event in events:
@@ -108,23 +105,28 @@ class Veiled:
 
 
 def hidden(prompt: Assembly, veil: Veil) -> Assembly:
-    """The same assembly with identifiers hidden in every text and tool call.
+    """The same assembly with identifiers hidden in every text, tool call and tool result.
 
-    Tool results are hidden as they are rendered, titles and dates included; opaque parts hold
-    what the provider itself wrote.
+    Opaque parts hold what the provider itself wrote, placeholders and all.
     """
-    return replace(prompt, messages=tuple(_message(message, veil) for message in prompt.messages))
-
-
-def _message(message: Message, veil: Veil) -> Message:
     return replace(
-        message,
-        parts=tuple(
-            veil.hide(part)
-            if isinstance(part, str)
-            else replace(part, arguments=veil.hide_json(part.arguments))
-            if isinstance(part, ToolCall)
-            else part
-            for part in message.parts
+        prompt,
+        messages=tuple(
+            replace(message, parts=tuple(_part(part, veil) for part in message.parts))
+            for message in prompt.messages
         ),
     )
+
+
+def _part(part: Part, veil: Veil) -> Part:
+    if isinstance(part, str):
+        return veil.hide(part)
+    if isinstance(part, ToolCall):
+        return replace(part, arguments=veil.hide_json(part.arguments))
+    if isinstance(part, ToolResult):
+        return ToolResult(
+            id=part.id,
+            items=tuple(Item(veil.hide(item.body), key=item.key) for item in part.items),
+            error=None if part.error is None else veil.hide(part.error),
+        )
+    return part

@@ -20,7 +20,6 @@ from bedside.models.images import Image
 from bedside.models.prices import Prices
 from bedside.models.profiles import Profiles
 from bedside.models.provider import NO_USAGE, Call, Provider, Reply
-from bedside.models.results import RenderResult, render_result
 
 __all__ = ["Chain"]
 
@@ -38,7 +37,6 @@ class _Ask:
     schema: object | None
     output: int
     images: tuple[Image, ...]
-    render: RenderResult
     end_by: float
     seconds: float
 
@@ -60,7 +58,6 @@ class Chain:
         prices: Prices,
         clock: Clock,
         rng: random.Random,
-        render: RenderResult = render_result,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Put the pieces together; nothing is opened.
@@ -72,13 +69,11 @@ class Chain:
             prices: What each model costs.
             clock: For deadlines and durations.
             rng: For the jitter between retries.
-            render: How a tool's result is written into the prompt.
             sleep: Waits between retries.
         """
         self._config, self._providers = config, dict(providers)
         self._profiles, self._prices = profiles, prices
         self._clock, self._rng, self._sleep = clock, rng, sleep
-        self.render = render
         self._breakers = {
             name: Breaker(policy=config.policy, clock=clock) for name in self._providers
         }
@@ -94,7 +89,6 @@ class Chain:
         output: int = 4_096,
         deadline_ms: int = 30_000,
         images: Sequence[Image] = (),
-        render: RenderResult | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Stream one answer.
 
@@ -107,7 +101,6 @@ class Chain:
             output: Most tokens to write.
             deadline_ms: For the whole stream to its first content, failed calls included.
             images: Pictures that go with the last user message.
-            render: In place of the chain's own renderer of tool results.
 
         Yields:
             Deltas in order; then the tool calls of the whole message, if any; then one `Ended`
@@ -130,7 +123,6 @@ class Chain:
             schema=schema,
             output=output,
             images=tuple(images),
-            render=render or self.render,
             end_by=self._clock.monotonic() + seconds,
             seconds=seconds,
         )
@@ -225,7 +217,6 @@ class Chain:
             schema=ask.schema,
             output=ask.output,
             images=ask.images,
-            render=ask.render,
         )
         if ask.images and not call.profile.images:
             raise Failure("bad_request")

@@ -13,7 +13,6 @@ from bedside.core.value import value
 from bedside.models.config import Link
 from bedside.models.images import Image
 from bedside.models.profiles import Profile
-from bedside.models.results import RenderResult, render_result
 
 __all__ = ["NO_USAGE", "Call", "Provider", "Reply", "Stop", "Usage"]
 
@@ -37,7 +36,6 @@ class Call:
     schema: object | None = None
     output: int = 4_096
     images: tuple[Image, ...] = ()
-    render: RenderResult = render_result
 
     @property
     def limit(self) -> int:

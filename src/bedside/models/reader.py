@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from bedside.core.context import ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Reply, Usage
 
-__all__ = ["Reader", "count", "mapping", "string", "whole_arguments"]
+__all__ = ["Reader", "count", "mapping", "result_text", "string", "whole_arguments"]
 
 
 class Reader(Protocol):
@@ -44,6 +45,11 @@ def string(found: object) -> str:
     if not isinstance(found, str):
         raise Failure("malformed")
     return found
+
+
+def result_text(result: ToolResult) -> str:
+    """What the model reads of a tool's result: it was rendered and fenced when it was appended."""
+    return result.error if result.error is not None else "".join(i.body for i in result.items)
 
 
 def count(found: object) -> int | None:

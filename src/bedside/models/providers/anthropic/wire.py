@@ -9,7 +9,7 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure, of_status
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, string, whole_arguments
+from bedside.models.reader import count, mapping, result_text, string, whole_arguments
 from bedside.models.schema import closed, in_words
 
 __all__ = ["EventReader", "request", "stream_failure"]
@@ -99,7 +99,7 @@ def _blocks(message: Message, call: Call) -> list[dict[str, Any]]:
             block: dict[str, Any] = {
                 "type": "tool_result",
                 "tool_use_id": part.id,
-                "content": call.render(part, call.prompt.numbering),
+                "content": result_text(part),
             }
             if part.error is not None:
                 block["is_error"] = True

@@ -10,7 +10,7 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, string, whole_arguments
+from bedside.models.reader import count, mapping, result_text, string, whole_arguments
 from bedside.models.schema import closed, in_words
 
 __all__ = ["ConverseReader", "request"]
@@ -104,7 +104,7 @@ def _blocks(message: Message, call: Call) -> list[dict[str, Any]]:
         elif isinstance(part, ToolResult):
             block: dict[str, Any] = {
                 "toolUseId": part.id,
-                "content": [{"text": call.render(part, call.prompt.numbering)}],
+                "content": [{"text": result_text(part)}],
             }
             if part.error is not None:
                 block["status"] = "error"

@@ -9,7 +9,7 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, string, whole_arguments
+from bedside.models.reader import count, mapping, result_text, string, whole_arguments
 from bedside.models.schema import as_json_schema, in_words, is_strict
 
 __all__ = ["ChunkReader", "request"]
@@ -116,7 +116,7 @@ def _messages(message: Message, call: Call) -> list[dict[str, Any]]:
                 }
             )
         elif isinstance(part, ToolResult):
-            content = call.render(part, call.prompt.numbering)
+            content = result_text(part)
             made.append({"role": "tool", "tool_call_id": part.id, "content": content})
         elif part.provider == call.link.spec:
             details.extend(json.loads(part.data))
