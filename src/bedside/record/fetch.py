@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import get_args
 
@@ -17,8 +18,8 @@ from bedside.record.contradictions import contradictions_in
 from bedside.record.matching import matches
 from bedside.record.needs import Category, Fact, Person, RecordFacts, RecordNeed
 from bedside.record.provenance import with_notes
-from bedside.record.rows import fact_of, no_known_allergy, person_of
-from bedside.storage.tables.record import entry, patient
+from bedside.record.rows import fact_of, no_known_allergy, person_of, says_none_known
+from bedside.storage.tables.record import document, entry, patient
 from bedside.storage.tables.source import source
 
 __all__ = ["LIMITS", "ListedPatient", "fetch", "find_patient", "list_patients"]
@@ -67,7 +68,8 @@ def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
 
     Allergies and alerts always come along. Ages and staleness count from `as_of`. What was entered
     in error, refuted, cancelled or not done is no fact and is left out. Contradictions are looked
-    for in what is returned and in all allergies, conditions and medicines, whatever was asked.
+    for in all entries of the categories asked for (beyond the limits too), and in all allergies,
+    conditions and medicines, whatever was asked.
 
     Raises:
         AccessDenied: the grant names no patient.
@@ -82,6 +84,7 @@ def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
     by_category: dict[Category, list[Fact]] = defaultdict(list)
     for fact in everything:
         by_category[fact.category].append(fact)
+    by_category["documents"] = _with_states(connection, grant, by_category["documents"])
     if need.names:
         by_category["observations"] = [
             fact for fact in by_category["observations"] if matches(fact, need.names)
@@ -93,13 +96,12 @@ def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
         facts = noted.get(category, [])
         totals.append((category, len(facts)))
         chosen += limited(category, facts) if need.limits else facts
-    cross = [fact for category in _CROSS for fact in noted.get(category, [])]
-    unlisted = [fact for fact in chosen if fact.category not in _CROSS]
+    every = [fact for facts in noted.values() for fact in facts]
     return RecordFacts(
         person=person_of(person_row),
         facts=tuple(chosen),
         total=tuple(totals),
-        contradictions=contradictions_in([*cross, *unlisted]),
+        contradictions=contradictions_in(every, as_of=as_of),
         as_of=person_row["as_of"],
         no_known_allergies=_none_known(by_category["allergies"]),
     )
@@ -150,6 +152,33 @@ def _read(connection: Connection, grant: Grant, categories: Iterable[Category]) 
     return sorted(facts, key=_newest_first)
 
 
+_STATES = {
+    "queued": "text not read yet",
+    "processing": "text is being read",
+    "failed_transient": "text not read yet, being tried again",
+    "failed_permanent": "text could not be read",
+    "expired": "text has expired",
+}
+
+
+def _with_states(connection: Connection, grant: Grant, facts: Sequence[Fact]) -> list[Fact]:
+    """Say of a document whose text is not there that it is not."""
+    ids = [fact.document for fact in facts if fact.document]
+    if not ids:
+        return list(facts)
+    states = {
+        row.id: row.status
+        for row in connection.execute(
+            select(document.c.id, document.c.status).where(
+                document.c.tenant == grant.tenant,
+                document.c.patient == grant.patient,
+                document.c.id.in_(ids),
+            )
+        )
+    }
+    return [replace(fact, note=_STATES.get(states.get(fact.document, ""), "")) for fact in facts]
+
+
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 
 
@@ -160,7 +189,11 @@ def _newest_first(fact: Fact) -> tuple[float, str, str]:
 def _none_known(allergies: Sequence[Fact]) -> bool:
     """True only where it was recorded, and nothing recorded says otherwise."""
     positive = [fact for fact in allergies if no_known_allergy(fact)]
-    real = [fact for fact in allergies if fact not in positive and fact.status != "resolved"]
+    real = [
+        fact
+        for fact in allergies
+        if not says_none_known(fact) and fact.status not in {"resolved", "inactive"}
+    ]
     return bool(positive) and not real
 
 

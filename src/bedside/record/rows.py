@@ -19,6 +19,7 @@ __all__ = [
     "no_known_allergy",
     "payload_of",
     "person_of",
+    "says_none_known",
 ]
 
 READER = 1
@@ -60,6 +61,7 @@ _NOT_DONE = {
     "documents": {"superseded"},
 }
 _NKA = {"716186003", "no-known-allergies"}
+_NONE_OF_A_KIND = {"409137002", "428607008", "429625007", "no-known-drug-allergies"}
 
 
 def _fields(fact: Fact) -> dict[str, Any]:
@@ -159,3 +161,11 @@ def no_known_allergy(fact: Fact) -> bool:
         "nka",
         "no known allergy (situation)",
     }
+
+
+def says_none_known(fact: Fact) -> bool:
+    """True for any statement of absence, "no known drug allergy" included."""
+    codes = {code.split("|", 1)[1] for code in fact.codes}
+    if fact.name.casefold().strip(" .") in {"nka", "nkda"}:
+        return True
+    return bool(codes & (_NKA | _NONE_OF_A_KIND)) or fact.name.casefold().startswith("no known ")

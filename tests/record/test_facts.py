@@ -1,0 +1,687 @@
+"""What may be said of the patient, what is derived beside it, and what must never be said."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from bedside.core.errors import AccessDenied, NotFound
+from bedside.record.fetch import fetch, find_patient, list_patients
+from bedside.record.needs import RecordNeed
+
+PATIENT = {
+    "resourceType": "Patient",
+    "id": "p1",
+    "name": [{"family": "Example", "given": ["Ada"]}],
+    "gender": "female",
+    "birthDate": "1960-03-04",
+}
+
+
+def about(kind, ident, code, patient="p1", **more):
+    owner = (
+        "patient"
+        if kind in {"AllergyIntolerance", "Immunization", "FamilyMemberHistory"}
+        else "subject"
+    )
+    named = {
+        "Immunization": "vaccineCode",
+        "MedicationRequest": "medicationCodeableConcept",
+        "MedicationStatement": "medicationCodeableConcept",
+    }.get(kind, "code")
+    return {
+        "resourceType": kind,
+        "id": ident,
+        owner: {"reference": f"Patient/{patient}"},
+        named: {"text": code},
+        **more,
+    }
+
+
+def state(code):
+    return {"coding": [{"code": code}]}
+
+
+def lab(
+    ident,
+    name,
+    figure,
+    unit="mmol/L",
+    day="2026-11-02",
+    loinc="",
+    low=None,
+    high=None,
+    patient="p1",
+    **more,
+):
+    found = about(
+        "Observation", ident, name, patient=patient, status="final", effectiveDateTime=day
+    )
+    found["category"] = [{"coding": [{"code": "laboratory"}]}]
+    if loinc:
+        found["code"]["coding"] = [{"system": "http://loinc.org", "code": loinc}]
+    found["valueQuantity"] = {"value": figure, "unit": unit}
+    limits = {k: {"value": v} for k, v in (("low", low), ("high", high)) if v is not None}
+    if limits:
+        found["referenceRange"] = [limits]
+    return {**found, **more}
+
+
+NEVER = [
+    about("AllergyIntolerance", "x", "Penicillin", verificationStatus=state("refuted")),
+    about("AllergyIntolerance", "x", "Penicillin", verificationStatus=state("entered-in-error")),
+    about("Condition", "x", "Diabetes", verificationStatus=state("refuted")),
+    about("Condition", "x", "Diabetes", verificationStatus=state("entered-in-error")),
+    about("Observation", "x", "Potassium", status="entered-in-error", valueQuantity={"value": 9}),
+    about("Observation", "x", "Potassium", status="cancelled"),
+    about("MedicationRequest", "x", "Warfarin", status="entered-in-error"),
+    about("MedicationRequest", "x", "Warfarin", status="cancelled"),
+    about("MedicationRequest", "x", "Warfarin", status="active", doNotPerform=True),
+    about("MedicationStatement", "x", "Warfarin", status="entered-in-error"),
+    about("Procedure", "x", "Appendectomy", status="not-done"),
+    about("Procedure", "x", "Appendectomy", status="entered-in-error"),
+    about("Immunization", "x", "Tetanus", status="not-done"),
+    about("Immunization", "x", "Tetanus", status="entered-in-error"),
+    about("Flag", "x", "Falls risk", status="entered-in-error"),
+    about("ServiceRequest", "x", "MRI", status="entered-in-error"),
+    about("DiagnosticReport", "x", "CT", status="entered-in-error"),
+    about("DiagnosticReport", "x", "CT", status="cancelled"),
+    about("FamilyMemberHistory", "x", "mother", status="entered-in-error"),
+    {
+        "resourceType": "Encounter",
+        "id": "x",
+        "status": "cancelled",
+        "subject": {"reference": "Patient/p1"},
+        "period": {"start": "2026-01-01"},
+    },
+    {
+        "resourceType": "DocumentReference",
+        "id": "x",
+        "status": "entered-in-error",
+        "subject": {"reference": "Patient/p1"},
+        "type": {"text": "Letter"},
+    },
+]
+
+
+@pytest.mark.requirement("EN-R3")
+@pytest.mark.parametrize(
+    "resource", NEVER, ids=lambda r: f"{r['resourceType']} {r.get('status') or 'refuted'}"
+)
+def test_what_is_wrong_refuted_cancelled_or_not_done_is_no_fact(take, ask, resource):
+    report = take(PATIENT, resource)
+
+    found = ask()
+    assert [fact.category for fact in found.facts] == ["demographics"]
+    assert dict(found.total)["conditions"] == 0
+    assert dict(report.resources)[resource["resourceType"]] == 1
+
+
+@pytest.mark.requirement("EN-R3")
+def test_family_history_is_never_a_condition_of_the_patient(take, ask):
+    take(
+        PATIENT,
+        {
+            "resourceType": "FamilyMemberHistory",
+            "id": "f",
+            "status": "completed",
+            "patient": {"reference": "Patient/p1"},
+            "relationship": {"text": "mother"},
+            "condition": [
+                {"code": {"text": "Breast cancer"}, "onsetAge": {"value": 45, "unit": "a"}}
+            ],
+        },
+    )
+
+    found = ask()
+    assert found.of("conditions") == ()
+    fact = found.of("family_history")[0]
+    assert (
+        fact.line
+        == "Family history, mother: Breast cancer (onset age 45 a) (date unknown, completed)"
+    )
+    assert "cancer" not in fact.name.casefold()
+
+
+NKA = {
+    "coding": [
+        {"system": "http://snomed.info/sct", "code": "716186003", "display": "No known allergy"}
+    ]
+}
+NKDA = {
+    "coding": [
+        {
+            "system": "http://snomed.info/sct",
+            "code": "409137002",
+            "display": "No known drug allergy",
+        }
+    ]
+}
+
+
+@pytest.mark.requirement("EN-R3")
+@pytest.mark.parametrize(
+    ("allergies", "said"),
+    [
+        ([], False),
+        ([{"code": NKA, "clinicalStatus": state("active")}], True),
+        ([{"code": {"text": "No known allergies"}}], True),
+        ([{"code": {"text": "NKA"}, "verificationStatus": state("confirmed")}], True),
+        ([{"code": NKDA}], False),
+        ([{"code": {"text": "No known drug allergies"}}], False),
+        ([{"code": NKA, "verificationStatus": state("entered-in-error")}], False),
+        ([{"code": NKA, "verificationStatus": state("refuted")}], False),
+        ([{"code": NKA, "clinicalStatus": state("inactive")}], False),
+        ([{"code": NKA}, {"code": NKDA}], True),
+        (
+            [{"code": NKA}, {"code": {"text": "Penicillin"}, "clinicalStatus": state("active")}],
+            False,
+        ),
+        ([{"code": {"text": "Penicillin"}, "verificationStatus": state("refuted")}], False),
+    ],
+)
+def test_no_known_allergies_is_said_only_where_it_was_recorded(take, ask, allergies, said):
+    entries = [
+        {
+            "resourceType": "AllergyIntolerance",
+            "id": f"a{n}",
+            "patient": {"reference": "Patient/p1"},
+            **item,
+        }
+        for n, item in enumerate(allergies)
+    ]
+    take(PATIENT, *entries)
+
+    assert ask().no_known_allergies is said
+
+
+def test_lines_read_as_a_clinician_would_write_them(take, ask):
+    take(
+        PATIENT,
+        lab(
+            "o1",
+            "Hemoglobin A1c/Hemoglobin.total in Blood",
+            8.2,
+            "%",
+            low=4.0,
+            high=5.6,
+            interpretation=[state("H")],
+            method={"text": "HPLC"},
+            performer=[{"reference": "Organization/x", "display": "City Lab"}],
+            note=[{"text": "haemolysed"}],
+        ),
+        about(
+            "Observation",
+            "o2",
+            "Blood Pressure",
+            status="final",
+            effectiveDateTime="2026-11-02T09:30:00-05:00",
+            component=[
+                {
+                    "code": {
+                        "coding": [
+                            {
+                                "system": "http://loinc.org",
+                                "code": "8462-4",
+                                "display": "Diastolic Blood Pressure",
+                            }
+                        ]
+                    },
+                    "valueQuantity": {"value": 78, "unit": "mmHg"},
+                },
+                {
+                    "code": {
+                        "coding": [
+                            {
+                                "system": "http://loinc.org",
+                                "code": "8480-6",
+                                "display": "Systolic Blood Pressure",
+                            }
+                        ]
+                    },
+                    "valueQuantity": {"value": 120, "unit": "mmHg"},
+                },
+            ],
+        ),
+        about(
+            "Observation",
+            "o3",
+            "Troponin",
+            status="final",
+            effectiveDateTime="2026-11",
+            valueQuantity={"value": 0.01, "comparator": "<", "unit": "ng/mL"},
+        ),
+        about(
+            "Observation",
+            "o4",
+            "Culture",
+            status="preliminary",
+            effectiveDateTime="2026",
+            dataAbsentReason={"text": "specimen lost"},
+        ),
+        about(
+            "MedicationRequest",
+            "m1",
+            "Metformin 500 mg oral tablet",
+            status="active",
+            authoredOn="2019-03-03",
+            dosageInstruction=[
+                {
+                    "timing": {"repeat": {"frequency": 2, "period": 1, "periodUnit": "d"}},
+                    "doseAndRate": [{"doseQuantity": {"value": 1, "unit": "tablet"}}],
+                    "route": {"text": "by mouth"},
+                }
+            ],
+            reasonCode=[{"text": "Type 2 diabetes"}],
+        ),
+        about(
+            "AllergyIntolerance",
+            "a1",
+            "Penicillin V",
+            type="allergy",
+            criticality="high",
+            category=["medication"],
+            clinicalStatus=state("active"),
+            verificationStatus=state("confirmed"),
+            recordedDate="2018-05-01",
+            reaction=[{"manifestation": [{"text": "hives"}], "severity": "severe"}],
+        ),
+        about(
+            "Condition",
+            "c1",
+            "Asthma (disorder)",
+            clinicalStatus=state("active"),
+            severity={"text": "moderate"},
+            onsetDateTime="2001-06",
+        ),
+    )
+
+    lines = {fact.resource: fact.line for fact in ask().facts}
+    assert lines["Observation/o1"] == (
+        "Hemoglobin A1c/Hemoglobin.total in Blood: 8.2 % (2 Nov 2026, final; range 4.0-5.6; high; "
+        "method HPLC; City Lab; comment: haemolysed)"
+    )
+    assert (
+        lines["Observation/o2"]
+        == "Blood Pressure: systolic 120 mmHg, diastolic 78 mmHg (2 Nov 2026, final)"
+    )
+    assert lines["Observation/o3"] == "Troponin: <0.01 ng/mL (Nov 2026, final)"
+    assert lines["Observation/o4"] == "Culture: no value (specimen lost) (2026, preliminary)"
+    assert lines["MedicationRequest/m1"] == (
+        "Metformin 500 mg oral tablet: active, ordered 3 Mar 2019; dose 1 tablet, by mouth, "
+        "twice daily; for Type 2 diabetes"
+    )
+    assert lines["AllergyIntolerance/a1"] == (
+        "Penicillin V: allergy, active, confirmed; criticality high; medication; "
+        "reaction: hives (severe); recorded 1 May 2018"
+    )
+    assert lines["Condition/c1"] == "Asthma: active; moderate; since Jun 2001"
+
+
+@pytest.mark.requirement("EN-R3")
+@pytest.mark.parametrize(
+    ("day", "age"),
+    [
+        ("2026-11-22", "today"),
+        ("2026-11-21", "1 day old"),
+        ("2026-11-01", "3 weeks old"),
+        ("2026-08-01", "3 months old"),
+        ("2026-05-30", "5 months old"),
+        ("2026-05-20", "6 months old; stale"),
+        ("2025-11-02", "12 months old; stale"),
+        ("2020-11-02", "6 years old; stale"),
+        ("1999-01-01", "27 years old; stale"),
+    ],
+)
+def test_every_value_carries_its_age_and_a_stale_one_says_so(take, ask, day, age):
+    take(PATIENT, lab("o1", "HbA1c", 7.1, "%", day=day, loinc="4548-4"))
+
+    fact = ask().of("observations")[0]
+    assert fact.note.startswith(age + "; ")
+    assert fact.stale is ("stale" in age)
+
+
+def test_a_value_without_a_date_says_that_its_age_is_unknown(take, ask):
+    found = lab("o1", "Sodium", 140)
+    del found["effectiveDateTime"]
+    take(PATIENT, found)
+
+    fact = ask().of("observations")[0]
+    assert fact.when is None
+    assert "date unknown" in fact.line
+    assert fact.note.startswith("age unknown")
+    assert fact.stale is False
+
+
+@pytest.mark.requirement("EN-R3")
+@pytest.mark.parametrize(
+    ("figure", "low", "high", "borderline", "said"),
+    [
+        (4.9, 3.5, 5.0, True, ""),  # within 0.15 of 5.0
+        (5.1, 3.5, 5.0, True, "above its range"),
+        (4.2, 3.5, 5.0, False, ""),
+        (6.4, 3.5, 5.0, False, "above its range"),
+        (3.4, 3.5, 5.0, True, "below its range"),
+        (2.0, 3.5, 5.0, False, "below its range"),
+        (88, 90, None, True, "below its range"),
+        (60, 90, None, False, "below its range"),
+        (5.0, None, None, False, ""),
+    ],
+)
+def test_a_value_near_a_limit_is_borderline(take, ask, figure, low, high, borderline, said):
+    take(PATIENT, lab("o1", "Potassium", figure, low=low, high=high))
+
+    fact = ask().of("observations")[0]
+    assert fact.borderline is borderline
+    assert ("borderline" in fact.note) is borderline
+    assert [part for part in ("above its range", "below its range") if part in fact.note] == (
+        [said] if said else []
+    )
+
+
+def test_a_range_in_another_unit_is_shown_and_never_compared(take, ask):
+    found = lab("o1", "Glucose", 100, "mg/dL")
+    found["referenceRange"] = [
+        {"low": {"value": 3.9, "unit": "mmol/L"}, "high": {"value": 5.5, "unit": "mmol/L"}}
+    ]
+    take(PATIENT, found)
+
+    fact = ask().of("observations")[0]
+    assert (fact.low, fact.high) == (None, None)
+    assert "range 3.9-5.5 mmol/L" in fact.line
+
+
+def test_a_range_in_words_is_read_where_it_is_plain(take, ask):
+    take(PATIENT, lab("o1", "Sodium", 140, referenceRange=[{"text": "135 - 145 mmol/L"}]))
+
+    fact = ask().of("observations")[0]
+    assert (fact.low, fact.high) == (Decimal(135), Decimal(145))
+
+
+def test_single_repeated_and_unlike_readings_are_told_apart(take, ask):
+    take(
+        PATIENT,
+        lab("a1", "Sodium", 140),
+        lab("b1", "Ferritin", 20, "ug/L", day="2026-10-01"),
+        lab("b2", "Ferritin", 20, "ug/L", day="2026-10-01"),
+        lab("c1", "Creatinine", 80, "umol/L", day="2026-10-01", method={"text": "Jaffe"}),
+        lab("c2", "Creatinine", 84, "umol/L", day="2026-11-01", method={"text": "enzymatic"}),
+    )
+
+    notes = {fact.resource.split("/")[1]: fact.note for fact in ask().of("observations")}
+    assert "the only reading" in notes["a1"]
+    assert "recorded twice" in notes["b1"]
+    assert "recorded twice" in notes["b2"]
+    assert "method differs from the reading before" in notes["c2"]
+    assert "method differs" not in notes["c1"]
+
+
+@pytest.mark.requirement("EN-R2")
+def test_the_fetch_limits_hold_and_totals_count_what_is_there(take, ask):
+    many = [
+        lab(f"l{n}", f"Analyte {n % 15}", n, day=f"2026-{1 + n % 12:02d}-{1 + n % 28:02d}")
+        for n in range(60)
+    ]
+    vitals = [
+        {**lab(f"v{n}", f"Vital {n}", n), "category": [{"coding": [{"code": "vital-signs"}]}]}
+        for n in range(12)
+    ]
+    groups = [
+        {**lab(f"g{g}-{n}", f"Kind {g}-{n}", n), "category": [{"coding": [{"code": f"group-{g}"}]}]}
+        for g in range(6)
+        for n in range(11)
+    ]
+    take(
+        PATIENT,
+        *many,
+        *vitals,
+        *groups,
+        *[
+            about("Condition", f"c{n}", f"Problem {n}", clinicalStatus=state("active"))
+            for n in range(25)
+        ],
+        *[about("MedicationRequest", f"m{n}", f"Drug {n}", status="active") for n in range(35)],
+        *[about("ServiceRequest", f"s{n}", f"Order {n}", status="active") for n in range(17)],
+        *[about("AllergyIntolerance", f"a{n}", f"Allergen {n}") for n in range(40)],
+        *[
+            {
+                "resourceType": "Encounter",
+                "id": f"e{n}",
+                "status": "finished",
+                "subject": {"reference": "Patient/p1"},
+                "period": {"start": f"20{n + 10}-01-01"},
+            }
+            for n in range(13)
+        ],
+        *[
+            {
+                "resourceType": "DocumentReference",
+                "id": f"d{n}",
+                "status": "current",
+                "subject": {"reference": "Patient/p1"},
+                "type": {"text": "Letter"},
+            }
+            for n in range(18)
+        ],
+    )
+
+    found = ask(limits=True)
+    shown = {category: len(found.of(category)) for category, _ in found.total}
+    totals = dict(found.total)
+    assert shown["conditions"] == 20
+    assert totals["conditions"] == 25
+    assert shown["medications"] == 30
+    assert totals["medications"] == 35
+    assert shown["timeline"] == 10
+    assert totals["timeline"] == 13
+    assert shown["documents"] == 15
+    assert totals["documents"] == 18
+    assert shown["orders"] == 15
+    assert totals["orders"] == 17
+    assert shown["allergies"] == totals["allergies"] == 40
+    assert shown["observations"] == 50
+    assert totals["observations"] == 60 + 12 + 66
+    per_group = [
+        sum(f.group == g for f in found.of("observations"))
+        for g in ("laboratory", "vital-signs", "group-0")
+    ]
+    assert max(per_group) <= 10
+    days = [fact.when for fact in found.of("timeline")]
+    assert days == sorted(days, reverse=True)
+    assert days[-1].year == 2013
+    assert len(ask().of("observations")) == 138
+
+
+def test_the_latest_reading_of_each_analyte_comes_before_older_ones_of_others(take, ask):
+    take(
+        PATIENT,
+        *[lab(f"s{n}", "Sodium", 140, day=f"2026-10-{n + 1:02d}") for n in range(12)],
+        lab("h", "HbA1c", 7, "%", day="2020-01-01"),
+    )
+
+    assert "HbA1c" in {fact.name for fact in ask(limits=True).of("observations")}
+
+
+def test_open_problems_come_before_closed_ones(take, ask):
+    take(
+        PATIENT,
+        about(
+            "Condition",
+            "old",
+            "Diabetes",
+            clinicalStatus=state("active"),
+            onsetDateTime="1999-01-01",
+        ),
+        *[
+            about(
+                "Condition",
+                f"c{n}",
+                f"Cold {n}",
+                clinicalStatus=state("resolved"),
+                onsetDateTime=f"2026-01-{n + 1:02d}",
+            )
+            for n in range(25)
+        ],
+    )
+
+    assert "Diabetes" in {fact.name for fact in ask(limits=True).of("conditions")}
+
+
+def test_names_narrow_observations_by_name_code_or_component(take, ask):
+    take(
+        PATIENT,
+        lab("o1", "Hemoglobin A1c/Hemoglobin.total in Blood", 7, "%", loinc="4548-4"),
+        lab("o2", "Sodium", 140, loinc="2947-0"),
+        about(
+            "Observation",
+            "o3",
+            "Blood Pressure",
+            status="final",
+            component=[
+                {
+                    "code": {"text": "Systolic Blood Pressure"},
+                    "valueQuantity": {"value": 120, "unit": "mmHg"},
+                }
+            ],
+        ),
+    )
+
+    def names(*asked):
+        return sorted(
+            fact.resource for fact in ask("p1", "observations", names=asked).of("observations")
+        )
+
+    assert names("4548-4") == ["Observation/o1"]
+    assert names("http://loinc.org|2947-0") == ["Observation/o2"]
+    assert names("sodium") == ["Observation/o2"]
+    assert names("systolic") == ["Observation/o3"]
+    assert names("ferritin") == []
+
+
+def test_the_record_is_as_of_its_newest_past_moment(take, ask):
+    take(
+        PATIENT,
+        lab("o1", "Sodium", 140, day="2026-10-01T08:00:00Z"),
+        lab("o2", "Sodium", 140, day="2031-01-01"),
+    )
+
+    assert ask().as_of.isoformat() == "2026-10-01T08:00:00+00:00"
+
+
+def test_an_empty_record_has_no_moment_and_no_facts(take, ask):
+    take(PATIENT)
+
+    found = ask("p1", "conditions", "observations")
+    assert found.as_of is None
+    assert found.facts == ()
+    assert dict(found.total) == {"conditions": 0, "observations": 0, "allergies": 0, "alerts": 0}
+
+
+# ---- scope
+
+
+@pytest.mark.requirement("EN-R6")
+def test_nothing_of_another_patient_is_reachable_whatever_is_asked(take, store, ask):
+    from bedside.record import documents
+
+    from .conftest import TODAY, grant_for
+
+    canary = "XYZZYCANARY"
+    take(PATIENT, lab("o1", "Sodium", 140))
+    take(
+        {**PATIENT, "id": "p2", "name": [{"text": f"{canary} Person"}]},
+        *[
+            {**item, "id": "o1"}
+            for item in (
+                about("Condition", "o1", f"{canary} disease", patient="p2"),
+                about("MedicationRequest", "o1", f"{canary} drug", patient="p2", status="active"),
+                about("AllergyIntolerance", "o1", f"{canary} allergen", patient="p2"),
+                about("Flag", "o1", f"{canary} flag", patient="p2", status="active"),
+                lab("o1", f"{canary} analyte", 1, patient="p2"),
+            )
+        ],
+    )
+    take({**PATIENT, "id": "p1", "name": [{"text": f"{canary} Tenant"}]}, tenant="other")
+
+    everything = ask("p1")
+    for names in ((), ("o1",), (canary,), ("Observation/o1",), ("%",), ("' OR 1=1 --",)):
+        everything = ask("p1", names=names) if names else everything
+        assert canary not in repr(everything)
+    with pytest.raises(NotFound):
+        store.read_now(
+            lambda c: fetch(
+                c, grant_for("p3"), RecordNeed(name="r", categories=("conditions",)), as_of=TODAY
+            )
+        )
+    with pytest.raises(AccessDenied):
+        store.read_now(
+            lambda c: fetch(
+                c, grant_for(None), RecordNeed(name="r", categories=("conditions",)), as_of=TODAY
+            )
+        )
+    with pytest.raises(NotFound):
+        store.read_now(
+            lambda c: fetch(
+                c, grant_for("p2", "other"), RecordNeed(name="r", categories=()), as_of=TODAY
+            )
+        )
+    assert canary not in repr(store.read_now(lambda c: documents.documents_of(c, grant_for("p1"))))
+    other = store.read_now(
+        lambda c: fetch(
+            c, grant_for("p2"), RecordNeed(name="r", categories=("conditions",)), as_of=TODAY
+        )
+    )
+    assert canary in repr(other), "the canary would have been seen"
+
+
+def test_patients_are_listed_and_found_inside_their_tenant(take, store):
+    take(PATIENT)
+    take(
+        {
+            **PATIENT,
+            "id": "p2",
+            "name": [{"text": "Bo Other"}],
+            "identifier": [{"type": {"coding": [{"code": "MR"}]}, "value": "M-77"}],
+        }
+    )
+    take({**PATIENT, "id": "p9", "name": [{"text": "Cy Else"}]}, tenant="other")
+
+    listed = store.read_now(lambda c: list_patients(c, "default"))
+    assert [(p.id, p.name, p.birth_date, p.sex, p.documents) for p in listed] == [
+        ("p1", "Ada Example", date(1960, 3, 4), "female", 0),
+        ("p2", "Bo Other", date(1960, 3, 4), "female", 0),
+    ]
+
+    def found(text):
+        return store.read_now(lambda c: find_patient(c, "default", text)).id
+
+    assert found("p1") == "p1"
+    assert found("M-77") == "p2"
+    assert found("ada  example") == "p1"
+    assert found("other") == "p2"
+    for text in ("p9", "Cy Else", "", "nobody"):
+        with pytest.raises(NotFound):
+            found(text)
+
+
+def test_every_line_is_the_stored_text_of_its_source(take, ask, store):
+    from sqlalchemy import select
+
+    from bedside.storage.tables.source import source
+
+    take(PATIENT, lab("o1", "Sodium\u200b  (plasma)", 140), about("Condition", "c", "Gout"))
+
+    stored = store.read_now(
+        lambda c: {
+            (row.id, row.revision): row.text
+            for row in c.execute(select(source.c.id, source.c.revision, source.c.text))
+        }
+    )
+    facts = ask().facts
+    assert len(facts) == 3
+    for fact in facts:
+        assert stored[fact.source.id, fact.source.revision] == fact.line
+    assert json.dumps(facts[-1].line).count("\\u200b") == 0
