@@ -264,6 +264,8 @@ async def _give(writer: asyncio.StreamWriter, received: Received, turn: Turn) ->
         body, headers = wire.error_body(protocol, status)
         if turn.retry_after is not None and turn.kind != "rate_limited_bare":
             headers["retry-after"] = f"{turn.retry_after:g}"
+        if turn.location:
+            headers["location"] = turn.location
         await _answer(writer, status, body, headers)
         return True
     if turn.kind == "reset":

@@ -90,7 +90,7 @@ class Fault:
     """One bad reply.
 
     `after` events of `said` go out first (`cut`, `error_in_stream`, `malformed`, `wrong_schema`,
-    `silence`, `huge`). `retry_after` is in seconds, `seconds` passes between the bytes of a `drip`,
+    `silence`, `huge`). `status` answers with that status, and with `location` if given. `retry_after` is in seconds, `seconds` passes between the bytes of a `drip`,
     `size` is how many bytes `huge` has.
     """
 
@@ -101,6 +101,7 @@ class Fault:
     retry_after: float | None = None
     seconds: float = 1.0
     size: int = 50_000_000
+    location: str = ""
 
 
 Turn = Said | Fault
@@ -175,6 +176,7 @@ class _Turn(BaseModel):
     retry_after: float | None = None
     seconds: float = 1.0
     size: int = 50_000_000
+    location: str = ""
 
     def made(self) -> Turn:
         said = Said(
@@ -204,6 +206,7 @@ class _Turn(BaseModel):
             retry_after=self.retry_after,
             seconds=self.seconds,
             size=self.size,
+            location=self.location,
         )
 
 
