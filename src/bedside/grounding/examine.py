@@ -295,7 +295,10 @@ class Examiner:
     def _judge(self, text: str, said: str, cited: tuple[tuple[Found, int, int], ...]) -> Judgement:
         """Each clause against its own citations; content also against all of them together."""
         everything = [found.evidence for found, _, _ in cited]
-        together = judge(said, everything, computed=self.shown.computed, asked=self.asked)
+        infers = basis_of(said, [one.kind for one in everything]) == "inference"
+        together = judge(
+            said, everything, computed=self.shown.computed, asked=self.asked, inference=infers
+        )
         clauses = _clauses(text, cited)
         if len(clauses) < 2:  # noqa: PLR2004 - one clause is the whole
             return together

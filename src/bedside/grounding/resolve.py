@@ -10,8 +10,10 @@ match: "5 mg" is not found in "25 mg", nor "adherent" in "non-adherent".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import Literal
 
 from bedside.core.value import value
 from bedside.grounding.source import SourceText
@@ -24,6 +26,7 @@ Window = tuple[int, int]
 _JOINERS = frozenset("-/'")
 _DIGIT_JOINERS = frozenset(".,:")
 _COMPARATORS = frozenset("<>≤≥~≈±")
+_RANGE = re.compile(r"\d ?\0 ?- ?\d|\d ?-\0 ?\d|\d ?- \0\d|\d \0- ?\d")
 _NEAREST_MAX = 6_000
 _AROUND = 8  # a window that cuts a token must not make a whole one of its rest
 _ENOUGH_ALIKE = 0.5
@@ -101,17 +104,19 @@ def _settle(spans: list[Window], *, quote: str, text: str, windows: Sequence[Win
 
 
 def places(quote: str, text: Normalised) -> list[Window]:
-    """Every place where the comparable form of `quote` stands in `text`, whole tokens only.
+    """Every place where the comparable form of `quote` stands in `text`.
 
     Returns:
-        Spans of the original, in order.
+        Spans of the original, in order: empty unless it stands somewhere in whole tokens. Then
+        places where it is torn from a range, a comparison or a hyphenated word count too: they may
+        be what was meant, so the quote is ambiguous.
     """
     wanted = normalise(quote).text
-    found = [_span(text, k, len(wanted)) for k in _matches(wanted, text.text)]
+    found = _matches(wanted, text)
     if not found:
         bare = _unquoted(wanted)
         if bare != wanted:
-            found = [_span(text, k, len(bare)) for k in _matches(bare, text.text)]
+            found = _matches(bare, text)
     return found
 
 
@@ -124,35 +129,53 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if pair else text
 
 
-def _matches(wanted: str, text: str) -> Iterator[int]:
+def _matches(wanted: str, text: Normalised) -> list[Window]:
     if not any(char.isalnum() for char in wanted):
-        return
-    at = text.find(wanted)
+        return []
+    whole: list[Window] = []
+    torn: list[Window] = []
+    size = len(wanted)
+    at = text.text.find(wanted)
     while at >= 0:
-        if not inside(text, at) and not inside(text, at + len(wanted)):
-            yield at
-        at = text.find(wanted, at + 1)
+        borders = {_border(text, at), _border(text, at + size)}
+        if "word" not in borders:
+            (torn if "phrase" in borders else whole).append(_span(text, at, size))
+        at = text.text.find(wanted, at + 1)
+    # Words torn from a range or a hyphenated word are no match, but they may be what was meant.
+    return sorted({*whole, *torn}) if whole else []
 
 
-def inside(text: str, at: int) -> bool:
-    """Is the border before `text[at]` inside a token (comparable text)?"""
-    if at <= 0 or at >= len(text):
-        return False
-    left, right = text[at - 1], text[at]
+def _border(text: Normalised, at: int) -> Literal["", "phrase", "word"]:
+    """What the border before `text.text[at]` tears apart: nothing, a phrase, or a word."""
+    chars = text.text
+    if at <= 0 or at >= len(chars):
+        return ""
+    left, right = chars[at - 1], chars[at]
     if _joins(left, right):
+        return "word" if text.ends[at - 1] >= text.starts[at] else "phrase"
+    before = chars[at - 2] if at > 1 else ""
+    after = chars[at + 1] if at + 1 < len(chars) else ""
+    torn = (
+        _links(left, before, right)
+        or _links(right, left, after)
+        or (right.isdigit() and _signed(left, before))
+        or (left in "<>" and right == "=")
+        or _in_range(chars, at)
+    )
+    return "phrase" if torn else ""
+
+
+def _signed(left: str, before: str) -> bool:
+    """Does a sign or a comparator stand before the figure?"""
+    if left in _COMPARATORS or (left == " " and before in _COMPARATORS):
         return True
-    if _links(left, text[at - 2] if at > 1 else "", right):
-        return True
-    if _links(right, left, text[at + 1] if at + 1 < len(text) else ""):
-        return True
-    if right.isdigit():
-        if left in _COMPARATORS:
-            return True
-        if left == " " and at > 1 and text[at - 2] in _COMPARATORS:
-            return True
-        if left in "-+" and (at == 1 or not text[at - 2].isalnum()):
-            return True
-    return left in "<>" and right == "="
+    return left in "-+" and not before.isalnum()
+
+
+def _in_range(text: str, at: int) -> bool:
+    """Is the border inside a range written with blanks ("4 - 6 hours", "4 -6 hours")?"""
+    around = text[max(0, at - 4) : at] + "\0" + text[at : at + 4]
+    return _RANGE.search(around) is not None
 
 
 def _joins(left: str, right: str) -> bool:

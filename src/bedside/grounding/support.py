@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
+from bedside.clinical.vocabulary import expand
 from bedside.core.source import SourceKind
 from bedside.core.value import value
 from bedside.grounding.doses import unsupported
@@ -40,10 +41,19 @@ Why = Literal[
     "no_support",
 ]
 
-FULL, PARTIAL = 0.5, 0.25
-"""Shares of the content words that must stand in the cited text. Calibrated on the valid and
-mutated claims of `bedside eval grounding`."""
+Level = Literal["full", "partial", "none"]
+_FULL, _PARTIAL = (
+    {"figures": 0.5, "inference": 0.6, "words": 0.6},
+    {
+        "figures": 0.25,
+        "inference": 0.25,
+        "words": 0.51,
+    },
+)
+"""Shares of the content words that must stand in the cited text. A claim of words alone needs most
+of them; agreeing figures, and being marked as an inference, make up for some."""
 
+_SURE = 0.5  # expansions of less weight are guesses
 _DENIED_STATUS = re.compile(
     r"\b(?:refuted|entered[- ]in[- ]error|cancelled|canceled|not[- ]taken|not[- ]done|rejected)\b", re.IGNORECASE
 )  # fmt: skip
@@ -96,6 +106,7 @@ def judge(
     carried: str = "",
     computed: Sequence[str] = (),
     asked: str = "",
+    inference: bool = False,
 ) -> Judgement:
     """Compare one clause with the passages that it cites.
 
@@ -105,10 +116,11 @@ def judge(
         carried: Earlier words of the same sentence, for a clause that leaves its subject out.
         computed: Outputs of deterministic calculators: their figures count.
         asked: The question: a threshold or a drug it named may be said again.
+        inference: True for a sentence that is worded as a conclusion.
 
     Returns:
-        "full" where everything checkable agrees and half of the content words stand in the cited
-        text, "partial" from a quarter on, else "none" with the reason.
+        "full" where everything checkable agrees and most content words stand in the cited text,
+        "partial" where fewer do, else "none" with the reason.
     """
     if not evidence:
         return Judgement(level="none", why="no_support", share=0.0)
@@ -125,11 +137,11 @@ def judge(
     share = _share(said, evidence, asked)
     if failed:
         return Judgement(level="none", why=failed[0], detail=failed[1], share=share)
-    if share >= FULL:
-        return Judgement(level="full", share=share)
-    if share >= PARTIAL:
-        return Judgement(level="partial", why="no_support", share=share)
-    return Judgement(level="none", why="no_support", share=share)
+    kind = "figures" if quantities(said) else "inference" if inference else "words"
+    level: Level = (
+        "full" if share >= _FULL[kind] else "partial" if share >= _PARTIAL[kind] else "none"
+    )
+    return Judgement(level=level, why="" if level == "full" else "no_support", share=share)
 
 
 Failed = tuple[Why, str] | None
@@ -341,9 +353,25 @@ def _share(said: str, evidence: Sequence[Evidence], asked: str) -> float:
             if one.key in entities:
                 found |= {term.key for term in stems(said) if one.start <= term.start < one.end}
                 found |= {term.key for term in codes(said) if one.start <= term.start < one.end}
+    if len(found) < len(mine):
+        found |= _other_words(said, mine - found, theirs)
     if asked:
         # Words of the question are not news: they neither help nor hurt.
         echoed = {one.key for one in (*stems(asked), *codes(asked))} - theirs
         if mine - echoed:
             mine -= echoed
     return len(found & mine) / len(mine) if mine else 1.0
+
+
+def _other_words(said: str, wanted: set[str], theirs: set[str]) -> set[str]:
+    """Those of the wanted stems that the cited text says in other words (HTN for hypertension)."""
+    found: set[str] = set()
+    for one in expand(said):
+        part = {term.key for term in (*stems(one.term), *codes(one.term))} & wanted
+        if not part or one.weight < _SURE:
+            continue
+        other = {term.key for term in (*stems(one.replacement), *codes(one.replacement))}
+        other |= {one.replacement.lower()} if not other else set[str]()
+        if other and other <= theirs:
+            found |= part
+    return found

@@ -186,11 +186,13 @@ def _hyphens(chars: list[str], starts: list[int], ends: list[int]) -> Map:
         after = k + 1
         if after < size and chars[after] == " ":
             after += 1
-        if after >= size or not chars[after].isalnum():
+        if after >= size:
             continue
-        drop.update(range(k + 1, after))
-        if chars[k - 1].isalpha() and chars[after].isalpha():
-            drop.add(k)
+        before, follow = chars[k - 1], chars[after]
+        if before.isalpha() and follow.isalpha():
+            drop.update(range(k, after))
+        elif before.isdigit() and follow.isdigit():
+            drop.update(range(k + 1, after))
     if not drop:
         return chars, starts, ends
     kept = [k for k in range(size) if k not in drop]
