@@ -13,7 +13,7 @@ from bedside.context.compiled import Compiled
 from bedside.context.compose import LEAD, Writer, row, scaled
 from bedside.context.fit import check_pools, fit
 from bedside.context.layout import HOMES, Echo, Home, echoes, home, in_order
-from bedside.context.parts import Part, prepare
+from bedside.context.parts import Unit, prepare
 from bedside.context.render import FRAMING, Meter
 from bedside.context.tokens import Counter, o200k
 from bedside.core.context import Block, Budget, Count, Layout, Message, Numbering, Row
@@ -90,6 +90,12 @@ def compile_blocks(
     """`assemble` with `spare` tokens kept free and the sources numbered in `hold` protected."""
     counter = counter_of(count, budget)
     room = floor(budget.limit * (1 - budget.margin) + 1e-9) - budget.overhead - budget.loop - spare
+    if room < 0:
+        parts = {"overhead": budget.overhead, "loop": budget.loop, "kept free": spare}
+        taken = {name: tokens for name, tokens in parts.items() if tokens}
+        raise BudgetTooSmall(
+            needed=sum(taken.values()), available=room + sum(taken.values()), blocks=taken
+        )
     stored, tighter = True, 0
     for attempt in range(_TRIES):
         job = _Job(blocks, budget, layout, numbering, counter, hold=hold, stored=stored)
@@ -149,10 +155,13 @@ class _Job:
         opening, closing = echoes(self.parts, self.layout, self.meter)
         says = [*opening, *closing]
         self._soft(sum(echo.tokens for echo in says))
-        fixed = self._framing(has_says=bool(says))
+        framing = (
+            self._framing(says, [unit for part in self.parts for unit in part.units if unit.keep]),
+            self._framing(says, [unit for part in self.parts for unit in part.units]),
+        )
         raw = floor(room / self.counter.factor)
         try:
-            fit(self.parts, says, room=raw, fixed=fixed, pools=self.budget.pools)
+            fit(self.parts, says, room=raw, framing=framing, pools=self.budget.pools)
         except BudgetTooSmall as error:
             factor = self.counter.factor
             sizes = {name: ceil(size * factor) for name, size in error.blocks.items()}
@@ -183,13 +192,13 @@ class _Job:
                 demand += part.wrapper + sum(unit.tokens for unit in part.units)
         apply_soft(self.parts, demand=demand, soft=self.budget.soft)
 
-    def _framing(self, *, has_says: bool) -> int:
-        """Tokens of framing of the messages that are not history, and of the history's lead."""
-        homes = {home(part, self.layout) for part in self.parts if part.units}
-        if has_says:
+    def _framing(self, says: Sequence[Echo], units: Sequence[Unit]) -> int:
+        """Tokens of framing of the messages that these open, history's own messages apart."""
+        homes = {home(part, self.layout) for part in {unit.part for unit in units}}
+        if says:
             homes.add("tail")
         fixed = FRAMING * len(homes - {"history"})
-        if any(_answers_first(part) for part in self.parts):
+        if any(_answers(unit) for unit in units):
             fixed += FRAMING + self.meter.raw(LEAD)
         # A corrected count is rounded up once for each message.
         return fixed + (len(homes) if self.counter.factor != 1 else 0)
@@ -287,8 +296,6 @@ class _Job:
         )
 
 
-def _answers_first(part: Part) -> bool:
-    """Whether a window of this history could begin with an answer."""
-    return part.style == "message" and any(
-        unit.bits[0].item.role == "assistant" for unit in part.units
-    )
+def _answers(unit: Unit) -> bool:
+    """Whether a history could begin with an answer of this unit."""
+    return unit.part.style == "message" and unit.bits[0].item.role == "assistant"

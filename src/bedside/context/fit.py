@@ -57,7 +57,12 @@ def check_pools(parts: Sequence[Part], pools: Sequence[Pool]) -> None:
 
 
 def fit(
-    parts: Sequence[Part], says: Sequence[Echo], *, room: int, fixed: int, pools: Sequence[Pool]
+    parts: Sequence[Part],
+    says: Sequence[Echo],
+    *,
+    room: int,
+    framing: tuple[int, int],
+    pools: Sequence[Pool],
 ) -> None:
     """Mark every unit as taken or left out.
 
@@ -65,7 +70,8 @@ def fit(
         parts: After their caps.
         says: Lines said again; they are protected.
         room: Tokens for all of it.
-        fixed: Tokens of message framing, inside `room`.
+        framing: Tokens of framing, inside `room`: of the messages that protected text opens, and
+            of all that any candidate may open.
         pools: Checked.
 
     Raises:
@@ -75,18 +81,16 @@ def fit(
         for unit in part.units:
             if unit.keep:
                 part.take(unit)
-    need = _protected(parts, says) + fixed
+    least, most = framing
+    need = _protected(parts, says) + least
     if need > room:
         _shorten_protected(parts, says, excess=need - room)
-        need = _protected(parts, says) + fixed
+        need = _protected(parts, says) + least
         if need > room:
             raise BudgetTooSmall(needed=need, available=max(room, 0), blocks=_sizes(parts, says))
-        for part in parts:
-            for unit in part.units:
-                if not unit.taken:
-                    part.lose(unit, "budget")
-        return
-    _pooled(parts, room - need, pools)
+        room = 0
+    # Nothing that may be evicted enters before all that is protected stands at full length.
+    _pooled(parts, max(room - need + least - most, 0), pools)
 
 
 def _protected(parts: Sequence[Part], says: Sequence[Echo]) -> int:

@@ -238,7 +238,7 @@ def prepare(block: Block, number: int, *, meter: Meter, window_step: int) -> Par
 def _units(part: Part, order: Sequence[list[Bit]], window_step: int) -> list[Unit]:
     block = part.block
     oldest = part.style == "message" or "drop_oldest" in block.shrink
-    top = max((bits[0].item.rank for bits in order), default=0.0) if oldest else 0.0
+    top = max((bit.item.rank for bits in order for bit in bits), default=0.0) if oldest else 0.0
     made: list[Unit] = []
     priority, number, keep = -block.priority, part.number, block.protected
     for bits in order:

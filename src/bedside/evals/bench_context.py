@@ -119,11 +119,11 @@ def _block(rng: random.Random, name: str, items: int, pools: tuple[Pool, ...]) -
         made = [replace(item, forms=()) for item in made]
     if protected:
         made = made[:3]
+    cut: tuple[Shrink, ...] = ("cut_mark",)
     rules: list[tuple[Shrink, ...]] = [
         ("drop_lowest",),
         ("drop_oldest",),
-        ("cut_mark",),
-        ("cut_mark",),
+        *[cut] * 4,
         ("plus_n_more",),
         ("cut_sentence", "cut_mark"),
         ("drop_oldest", "cut_mark"),
@@ -148,7 +148,7 @@ def _block(rng: random.Random, name: str, items: int, pools: tuple[Pool, ...]) -
         stability="static" if kind == "rules" else rng.choice(("session", "turn")),
         priority=rng.choice((10, 30, 50, 50, 70)),
         protected=protected,
-        keep=rng.choice((0, 0, 1, 2)),
+        keep=rng.choice((0, 0, 0, 1, 2)),
         cap=cap,
         shrink=("drop_oldest",) if history else rng.choice(rules),
         pool=rng.choice((*(pool.name for pool in pools), None)) if pools else None,
@@ -237,13 +237,13 @@ def _use(
     """
     if case.budget.pools or case.budget.window_step > 1:
         return None, 0
-    order: list[tuple[tuple[float, ...], int, Item]] = []
+    order: list[tuple[tuple[float, ...], int, list[Item]]] = []
     for at, block in enumerate(case.blocks):
-        row = made.ledger[at]
-        lost = {key for key, why in row.dropped if why == "budget"}
+        lost = {key for key, why in made.ledger[at].dropped if why == "budget"}
         for place, item in enumerate(block.items):
             if item.key in lost:
-                order.append((_key(block, at, place, item), at, item))
+                unit = [one for one in block.items if one is item or item.unit == one.unit != ""]
+                order.append((_key(block, at, place, unit), at, unit))
     if not order:
         return None, 0
     unused = room - used
@@ -256,29 +256,22 @@ def _use(
         cuts = [rule for rule in block.shrink if rule.startswith("cut_")]
         at_words = cuts == ["cut_mark"] and not any(item.forms for item in block.items)
         return (used / room if at_words else None), 0
-    _, at, item = min(order, key=lambda one: one[0])
+    _, at, unit = min(order, key=lambda one: one[0])
     block = case.blocks[at]
-    unit = [one for one in block.items if one is item or (item.unit and one.unit == item.unit)]
-    needed = sum(_cost(one, one.body, count) for one in unit)
-    words = item.body.split()
+    needed = sum(_cost(item, item.body, count) for item in unit)
+    words = unit[0].body.split()
     if "cut_mark" in block.shrink and len(unit) == 1 and len(words) > LEAST_WORDS:
-        needed = _cost(item, " ".join(words[:LEAST_WORDS]) + MARK, count)
+        needed = _cost(unit[0], " ".join(words[:LEAST_WORDS]) + MARK, count)
     return None, int(unused > needed + _opening(block, count) + _slack(case))
 
 
-def _key(block: Block, at: int, place: int, item: Item) -> tuple[float, ...]:
+def _key(block: Block, at: int, place: int, unit: list[Item]) -> tuple[float, ...]:
+    """Smaller survives longer: priority, rank (of the block where age decides), age, place."""
     newest = block.slot == "history" or "drop_oldest" in block.shrink
-    age = 0.0
-    if block.slot != "history" and item.dated is not None:
-        age = -float(item.dated.toordinal())
-    top = max(one.rank for one in block.items)
-    return (
-        -block.priority,
-        -top if newest else -item.rank,
-        age,
-        at,
-        -place if newest else place,
-    )
+    days = [item.dated.toordinal() for item in unit if item.dated is not None]
+    age = -float(max(days)) if days and block.slot != "history" else 0.0
+    rank = max(item.rank for item in (block.items if newest else unit))
+    return (-block.priority, -rank, age, at, -place if newest else place)
 
 
 def _cost(item: Item, body: str, count: Callable[[str], int]) -> int:
