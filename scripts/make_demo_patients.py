@@ -434,7 +434,7 @@ def documents(p: Patient) -> None:
             "DocumentReference",
             status="current",
             type=concept(row["type"], row.get("code", ""), LOINC),
-            category=[{"text": row.get("category", row["type"])}],
+            category=[{"text": row["category"]}] if "category" in row else None,
             subject=p.subject,
             date=f"{row['date']}T12:00:00Z",
             custodian=place(p, row.get("at")),
