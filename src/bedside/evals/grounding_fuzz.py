@@ -407,6 +407,7 @@ def compare(corpus: Sequence[str], *, count: int, seed: int) -> dict[str, Any]:
     aligner = WordAligner()
     outcome: dict[str, Counter[str]] = {"ours": Counter(), "langextract": Counter()}
     exact: Counter[str] = Counter()
+    by_kind: dict[str, Counter[str]] = {}
     for case in cases(corpus, count=count, seed=seed):
         outcome["ours"][judge_case(case, _ours(case))] += 1
         base, end = case.window or (0, len(case.source))
@@ -423,6 +424,7 @@ def compare(corpus: Sequence[str], *, count: int, seed: int) -> dict[str, Any]:
         )
         result = judge_case(case, found)
         outcome["langextract"][result] += 1
+        by_kind.setdefault(case.kind, Counter())[result] += 1
         if aligned is not None and str(aligned.alignment_status).endswith("EXACT"):
             exact[result] += 1
     return {
@@ -430,4 +432,5 @@ def compare(corpus: Sequence[str], *, count: int, seed: int) -> dict[str, Any]:
         "ours": dict(outcome["ours"]),
         "langextract": dict(outcome["langextract"]),
         "langextract_exact_only": dict(exact),
+        "langextract_by_kind": {kind: dict(counts) for kind, counts in sorted(by_kind.items())},
     }

@@ -149,7 +149,13 @@ Failed = tuple[Why, str] | None
 
 def _figures(said: str, held: Figures, asked: str) -> Failed:
     question: Figures | None = None
+    often = frequencies(said)
     for one in quantities(said):
+        rhythm = next((f for f in often if f.start <= one.start < f.end), None)
+        if rhythm is not None and rhythm.label in {
+            f.label for text in held.texts for f in frequencies(text)
+        }:
+            continue  # "every 12 hours" for "twice daily"
         if held.figure(one):
             if held.unit(one):
                 continue
@@ -160,16 +166,25 @@ def _figures(said: str, held: Figures, asked: str) -> Failed:
             if threshold and (held.exceeds(one) or _denied(said, one.start)):
                 continue
         return "figure_not_in_source", said[one.start : one.end]
+    return _days(said, held, asked) or _names(said, held, asked)
+
+
+def _days(said: str, held: Figures, asked: str) -> Failed:
     for when in dates(said):
-        if not held.day(when):
-            question = question or Figures([asked])
-            if not question.day(when):
-                return "date_not_in_source", said[when.start : when.end]
+        if not held.day(when) and not Figures([asked]).day(when):
+            return "date_not_in_source", said[when.start : when.end]
+    return None
+
+
+def _names(said: str, held: Figures, asked: str) -> Failed:
+    """Names with digits: a stage, a vitamin, a type."""
     for code in codes(said):
-        if code.key not in held.codes:
-            question = question or Figures([asked])
-            if code.key not in question.codes and not _known_code(code, held):
-                return "figure_not_in_source", said[code.start : code.end]
+        if (
+            code.key not in held.codes
+            and code.key not in Figures([asked]).codes
+            and not _known_code(code, held)
+        ):
+            return "figure_not_in_source", said[code.start : code.end]
     return None
 
 
