@@ -1,0 +1,704 @@
+"""What `assemble` does with caps, forms, pools, echoes, layouts, windows and numbers."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+
+from bedside.context import (
+    Block,
+    Budget,
+    Cap,
+    Item,
+    Pool,
+    assemble,
+    o200k,
+    text_of,
+)
+from bedside.core.errors import BudgetTooSmall, InvalidArgument
+from bedside.core.source import Source, Span
+
+ROOMY = Budget(50_000)
+
+
+def words(n, word="word"):
+    return " ".join([word] * n)
+
+
+def said(made):
+    return "".join(text_of(message) for message in made.messages)
+
+
+def by_role(made, role):
+    return [text_of(message) for message in made.messages if message.role == role]
+
+
+def row(made, name):
+    return next(one for one in made.ledger if one.block == name)
+
+
+def record(id_, text, *, day=None, kind="record", revision=1, title=""):
+    source = Source(id=id_, revision=revision, kind=kind, title=title, dated=day)
+    return Item(text, key=id_, span=Span(source=source, start=0, end=len(text)))
+
+
+# ---- API.md's recipe
+
+
+def test_the_recipe_of_the_readme_fits_and_says_what_it_dropped():
+    tools = [{"name": "search", "description": "Search guidelines", "parameters": {}}]
+    labs = [
+        Item(f"eGFR {90 - n}, reading {n}", source=f"obs/{n}", date=f"2026-0{1 + n % 9}-02")
+        for n in range(90)
+    ]
+    blocks = [
+        Block(
+            "rules", "Answer from the sources.", zone="primacy", stability="static", protected=True
+        ),
+        Block("allergies", "Penicillin", zone="primacy", stability="session", protected=True),
+        Block("labs", labs, zone="middle", priority=40, cap=1_200, shrink="drop_oldest"),
+        Block("question", "Is metformin safe?", zone="recency", protected=True, bookend=True),
+    ]
+    made = assemble(blocks, budget=Budget(6_000, count=o200k(), tools=tools, margin=0.05))
+    assert made.tokens <= 5_700
+    assert row(made, "labs").given <= 1_200
+    assert {(block, why) for block, _, why in made.dropped} == {("labs", "cap of 1200 tokens")}
+    newest = {item.key for item in labs if item.dated and item.dated.month == 9}
+    assert newest.isdisjoint(key for _, key, _ in made.dropped)
+    assert made.to_anthropic()["messages"][0]["role"] == "user"
+    assert [m["role"] for m in made.to_openai()["messages"]] == ["system", "system", "user"]
+
+
+# ---- protection and refusal
+
+
+@pytest.mark.requirement("EN-C2")
+def test_protected_blocks_that_cannot_fit_are_refused_with_their_names_and_sizes():
+    with pytest.raises(BudgetTooSmall) as caught:
+        assemble(
+            [
+                Block("allergies", words(50), protected=True),
+                Block("question", words(60), protected=True),
+                Block("bulk", words(500)),
+            ],
+            budget=Budget(80),
+        )
+    assert set(caught.value.blocks) == {"allergies", "question"}
+    assert caught.value.blocks["allergies"] >= 50
+    assert caught.value.available == 80
+    assert caught.value.needed > 80
+    assert "word word" not in str(caught.value)
+
+
+@pytest.mark.requirement("EN-C2")
+def test_overhead_and_loop_that_fill_the_limit_are_named_in_the_refusal():
+    with pytest.raises(BudgetTooSmall) as caught:
+        assemble([Block("q", "hello")], budget=Budget(100, overhead=60, loop=50))
+    assert caught.value.blocks == {"overhead": 60, "loop": 50}
+
+
+@pytest.mark.requirement("EN-C2")
+def test_a_protected_item_falls_to_its_short_form_before_the_turn_is_refused():
+    item = Item("Penicillin: anaphylaxis in 2011, " + words(60), forms=("Penicillin: anaphylaxis",))
+    made = assemble([Block("allergies", item, protected=True)], budget=Budget(40))
+    assert "Penicillin: anaphylaxis\n" in said(made)
+    assert row(made, "allergies").shortened == (item.key,)
+
+
+def test_the_prefix_is_shortened_only_after_the_tail():
+    forms = ("short",)
+    blocks = [
+        Block("safety", Item(words(40), forms=forms), stability="session", protected=True),
+        Block("upload", Item(words(40), forms=forms), stability="turn", protected=True),
+    ]
+    made = assemble(blocks, budget=Budget(80))
+    assert row(made, "upload").shortened
+    assert not row(made, "safety").shortened
+
+
+def test_nothing_evictable_enters_while_a_protected_item_is_shortened():
+    blocks = [
+        Block("safety", Item(words(60), forms=("short",)), protected=True),
+        Block("bulk", ["tiny"], priority=99),
+    ]
+    made = assemble(blocks, budget=Budget(60))
+    assert row(made, "safety").shortened
+    assert row(made, "bulk").items == 0
+
+
+def test_keep_protects_the_best_units_of_an_evictable_block():
+    items = [Item(f"passage {n} " + words(30), key=f"p{n}", rank=n) for n in range(4)]
+    made = assemble([Block("docs", items, keep=1)], budget=Budget(60))
+    assert [key for _, key, _ in made.dropped] == ["p0", "p1", "p2"]
+
+
+def test_protected_text_is_cut_only_where_its_block_says_so():
+    cuttable = Block("upload", words(200), protected=True, shrink="cut_mark")
+    made = assemble([cuttable], budget=Budget(60))
+    assert said(made).count("word") >= 35
+    assert "[truncated]" in said(made)
+    with pytest.raises(BudgetTooSmall):
+        assemble([Block("upload", words(200), protected=True)], budget=Budget(60))
+
+
+# ---- eviction
+
+
+@pytest.mark.requirement("EN-C2")
+def test_eviction_goes_by_priority_then_rank_then_age():
+    def dated(key, day, rank=0.0):
+        return Item(words(20), key=key, rank=rank, dated=day)
+
+    low = Block("low", [dated("low", date(2026, 1, 1), 9.0)], priority=10)
+    high = Block(
+        "high",
+        [
+            dated("old", date(2001, 1, 1)),
+            dated("undated", None),
+            dated("new", date(2026, 1, 1)),
+            dated("best", None, 1.0),
+        ],
+        priority=60,
+    )
+    survivors = []
+    for limit in range(20, 260, 4):
+        made = assemble([low, high], budget=Budget(limit))
+        gone = {key for _, key, _ in made.dropped}
+        for key in ("best", "new", "old", "undated", "low"):
+            if key not in gone and key not in survivors:
+                survivors.append(key)
+    assert survivors == ["best", "new", "old", "undated", "low"]
+
+
+def test_the_unit_at_the_cut_off_is_shortened_and_nothing_below_it_is_kept():
+    items = [
+        Item(words(60), key="a", rank=3),
+        Item(words(200), key="b", rank=2),
+        Item("x", key="c"),
+    ]
+    made = assemble([Block("docs", items, shrink="cut_mark")], budget=Budget(160))
+    assert row(made, "docs").shortened == ("b",)
+    assert [key for _, key, _ in made.dropped] == ["c"]
+    assert made.tokens >= 0.98 * 160
+
+
+def test_a_question_and_its_answer_live_and_die_together():
+    items = [
+        Item(words(10), key="q", unit="1"),
+        Item(words(40), key="a", unit="1", role="assistant"),
+        Item(words(10), key="q2", unit="2"),
+        Item(words(10), key="a2", unit="2", role="assistant"),
+    ]
+    made = assemble([Block("history", items, slot="history")], budget=Budget(70))
+    assert [key for _, key, _ in made.dropped] == ["q", "a"]
+
+
+def test_a_unit_is_shortened_in_its_longest_item_first():
+    unit = [
+        Item(words(30), key="q", unit="1", forms=("short question",)),
+        Item(words(60), key="a", unit="1", forms=("short answer",), role="assistant"),
+    ]
+    made = assemble([Block("history", unit, slot="history", keep=0)], budget=Budget(60))
+    assert row(made, "history").shortened == ("a",)
+
+
+def test_cuts_never_fall_within_a_word_and_are_marked():
+    text = " ".join(f"word{n}" for n in range(200))
+    for limit in range(60, 200, 7):
+        made = assemble([Block("doc", text, shrink="cut_mark")], budget=Budget(limit))
+        body = said(made).removeprefix("<doc>\n").removesuffix(" [truncated]\n</doc>\n")
+        assert text.startswith(body + " ")
+
+
+def test_text_without_spaces_is_cut_between_characters_and_a_long_word_is_not_cut():
+    chinese = "患者血糖控制不佳需要调整治疗方案" * 20
+    made = assemble([Block("doc", chinese, shrink="cut_mark")], budget=Budget(100))
+    assert row(made, "doc").shortened
+    word = "x" * 2_000
+    made = assemble([Block("doc", word, shrink="cut_mark")], budget=Budget(100))
+    assert row(made, "doc").items == 0
+
+
+def test_cut_at_a_sentence_ends_with_one_and_at_a_section_with_one():
+    prose = " ".join(f"Sentence number {n} is here." for n in range(60))
+    made = assemble([Block("doc", prose, shrink="cut_sentence")], budget=Budget(120))
+    assert re.search(r"is here\. \[truncated\]\n</doc>", said(made))
+    note = "\n\n".join(f"## Part {n}\n\n{words(30)}" for n in range(9))
+    made = assemble([Block("doc", note, shrink="cut_section")], budget=Budget(120))
+    assert re.search(r"word \[truncated\]\n</doc>", said(made))
+    assert said(made).count("##") in {2, 3}
+
+
+def test_a_cut_leaves_a_few_words_or_nothing():
+    made = assemble([Block("doc", words(300), shrink="cut_mark")], budget=Budget(16))
+    assert row(made, "doc").items == 0
+
+
+# ---- caps
+
+
+def test_a_cap_of_items_says_how_many_more_there_are():
+    made = assemble(
+        [
+            Block(
+                "promises",
+                [f"promise {n}" for n in range(11)],
+                cap=Cap(items=3),
+                shrink="plus_n_more",
+            )
+        ],
+        budget=ROOMY,
+    )
+    assert "+8 more" in said(made)
+    assert row(made, "promises").items == 3
+
+
+def test_a_cap_of_characters_takes_whole_chunks_only():
+    chunks = [Item(words(100, "abcd"), key=f"c{n}", rank=-n) for n in range(5)]
+    made = assemble([Block("guidelines", chunks, cap=Cap(chars=1_200))], budget=ROOMY)
+    assert row(made, "guidelines").items == 2
+    assert not row(made, "guidelines").shortened
+
+
+def test_a_cap_of_characters_each_cuts_every_long_item_visibly():
+    block = Block("docs", [words(200), "short", Item(words(90), forms=("its form",))],
+                  cap=Cap(chars_each=100))  # fmt: skip
+    made = assemble([block], budget=ROOMY)
+    bodies = re.findall(r"<item>\n(.*?)\n</item>", said(made), re.DOTALL)
+    assert [len(body) <= 100 for body in bodies] == [True] * 3
+    assert bodies[0].endswith("word [truncated]")
+    assert bodies[1:] == ["short", "its form"]
+
+
+def test_one_word_longer_than_the_cap_is_kept_rather_than_torn():
+    made = assemble([Block("docs", ["x" * 300], cap=Cap(chars_each=100))], budget=ROOMY)
+    assert "x" * 300 in said(made)
+
+
+def test_a_cap_shortens_the_unit_that_stands_at_it():
+    block = Block("docs", [words(50), words(50)], cap=Cap(tokens=90), shrink="cut_mark")
+    made = assemble([block], budget=ROOMY)
+    assert 80 <= row(made, "docs").given <= 90
+    by_chars = Block("docs", [words(50), words(50)], cap=Cap(chars=400), shrink="cut_mark")
+    made = assemble([by_chars], budget=ROOMY)
+    assert row(made, "docs").items == 2
+    assert said(made).count("word") * 5 <= 400
+
+
+def test_a_cap_shortens_a_protected_block_and_drops_nothing_from_it():
+    items = [Item(words(30), key=f"a{n}", forms=("short",)) for n in range(6)]
+    made = assemble([Block("allergies", items, protected=True, cap=80)], budget=ROOMY)
+    assert row(made, "allergies").items == 6
+    assert row(made, "allergies").shortened == ("a3", "a4", "a5") or len(
+        row(made, "allergies").shortened
+    ) in range(4, 7)
+    assert row(made, "allergies").given < row(made, "allergies").wanted
+
+
+def test_a_protected_block_may_say_how_many_more_there_are_where_it_asks_to():
+    block = Block("documents", [f"document {n}" for n in range(12)], protected=True,
+                  cap=Cap(items=8), shrink="plus_n_more")  # fmt: skip
+    made = assemble([block], budget=ROOMY)
+    assert "+4 more" in said(made)
+
+
+def test_a_cap_loses_no_kept_unit():
+    items = [Item(words(30), key=f"p{n}", rank=-n) for n in range(4)]
+    made = assemble([Block("docs", items, keep=2, cap=20)], budget=ROOMY)
+    assert [key for _, key, _ in made.dropped] == ["p2", "p3"]
+
+
+def test_history_over_its_cap_falls_to_headlines_before_a_turn_is_lost():
+    history = []
+    for n in range(4):
+        history.append(Item(f"question {n}", key=f"q{n}", unit=str(n)))
+        history.append(
+            Item(words(100), key=f"a{n}", unit=str(n), role="assistant", forms=("Headline.",))
+        )
+    made = assemble(
+        [Block("history", history, slot="history", cap=Cap(tokens=260), shrink="drop_oldest")],
+        budget=ROOMY,
+    )
+    assert made.dropped == ()
+    assert row(made, "history").shortened == ("a0", "a1")
+    assert row(made, "history").given <= 260
+
+
+# ---- soft limit and pools
+
+
+def test_above_the_soft_limit_the_named_block_goes_down_to_what_it_keeps():
+    history = [Item(words(50), key=f"t{n}", unit=str(n)) for n in range(10)]
+    blocks = [
+        Block("history", history, slot="history", keep=3, shrink="drop_oldest"),
+        Block("bulk", [words(300)], priority=1),
+    ]
+    made = assemble(blocks, budget=Budget(10_000, soft=(400, "history")))
+    assert row(made, "history").items == 3
+    assert row(made, "bulk").items == 1
+    below = assemble(blocks, budget=Budget(10_000, soft=(9_000, "history")))
+    assert row(below, "history").items == 10
+
+
+def test_the_soft_limit_shortens_long_turns_before_it_loses_them():
+    history = [Item(words(100), key=f"t{n}", unit=str(n), forms=("Headline.",)) for n in range(4)]
+    made = assemble(
+        [Block("history", history, slot="history", shrink="drop_oldest")],
+        budget=Budget(10_000, soft=(250, "history")),
+    )
+    assert made.dropped == ()
+    assert row(made, "history").shortened == ("t0", "t1")
+
+
+def test_pools_split_what_protection_leaves_and_pass_on_what_they_cannot_use():
+    def block(name, pool, n):
+        items = [Item(words(10), key=f"{name}{k}", rank=-k) for k in range(n)]
+        return Block(name, items, pool=pool)
+
+    pools = [Pool(name="older", share=0.6), Pool(name="retrieved", share=0.4)]
+    budget = Budget(1_000, pools=pools)
+    both = assemble([block("h", "older", 200), block("r", "retrieved", 200)], budget=budget)
+    share = row(both, "h").given / (row(both, "h").given + row(both, "r").given)
+    assert share == pytest.approx(0.6, abs=0.02)
+    assert {why for _, _, why in both.dropped} == {"pool older", "pool retrieved"}
+    little = assemble([block("h", "older", 3), block("r", "retrieved", 200)], budget=budget)
+    assert row(little, "h").items == 3
+    assert row(little, "h").given + row(little, "r").given > 940
+
+
+def test_a_pool_of_tokens_is_a_cap_and_blocks_without_a_pool_have_the_rest():
+    items = [Item(words(10), key=f"k{n}") for n in range(40)]
+    blocks = [Block("capped", items, pool="c"), Block("free", items)]
+    made = assemble(blocks, budget=Budget(600, pools=[Pool(name="c", tokens=100)]))
+    assert 80 <= row(made, "capped").given <= 100
+    assert row(made, "free").given > 440
+
+
+@pytest.mark.parametrize(
+    ("pools", "word"),
+    [
+        ([Pool(name="a", share=0.6), Pool(name="a", share=0.1)], "different names"),
+        ([Pool(name="a")], "not both"),
+        ([Pool(name="a", share=0.1, tokens=4)], "not both"),
+        ([Pool(name="a", share=1.5)], "in [0, 1]"),
+        ([Pool(name="a", tokens=-1)], "0 or more"),
+        ([Pool(name="a", share=0.6), Pool(name="b", share=0.6)], "at most 1"),
+        ([Pool(name="b", share=0.6)], "a pool of the budget"),
+        ([], "a pool of the budget"),
+    ],
+)
+def test_pools_that_are_not_well_formed_are_refused(pools, word):
+    with pytest.raises(InvalidArgument, match=re.escape(word)):
+        assemble([Block("x", "text", pool="a")], budget=Budget(100, pools=pools))
+
+
+def test_a_layout_that_is_none_is_refused():
+    with pytest.raises(InvalidArgument, match="layout"):
+        assemble([Block("x", "text")], budget=ROOMY, layout="fancy")
+
+
+# ---- zones, echoes, layouts
+
+COPILOT = [
+    Block("identity", "You help a doctor.", zone="primacy", stability="static", protected=True),
+    Block("guardrails", "Cite every claim. " * 5, zone="recency", stability="static",
+          protected=True, echo="Cite every claim."),
+    Block("allergies", "Penicillin: anaphylaxis", zone="primacy", stability="session",
+          protected=True, echo="Allergies: penicillin."),
+    Block("summary", "Earlier they spoke of asthma.", stability="session"),
+    Block("record", ["HbA1c 8.2 %", "eGFR 38"], zone="middle"),
+    Block("upload", "The new letter.", zone="recency"),
+    Block("history", [Item("Hello?", unit="1"), Item("Yes.", unit="1", role="assistant")],
+          slot="history"),
+    Block("question", "Is metformin safe?", zone="recency", protected=True, bookend=True),
+]  # fmt: skip
+
+
+def order_of(made, *texts):
+    whole = said(made)
+    assert all(text in whole for text in texts)
+    return sorted(texts, key=whole.index)
+
+
+@pytest.mark.requirement("EN-C5")
+@pytest.mark.parametrize("layout", ["attention", "cache", "balanced"])
+def test_the_question_stands_at_both_ends_of_the_changing_part(layout):
+    tail = by_role(assemble(COPILOT, budget=ROOMY, layout=layout), "user")[-1]
+    assert tail.startswith("<question>\nIs metformin safe?\n</question>\n")
+    assert tail.endswith("<question>\nIs metformin safe?\n</question>\n")
+
+
+@pytest.mark.requirement("EN-C5")
+def test_a_long_question_is_cut_visibly_at_the_head_and_never_at_the_end():
+    question = " ".join(f"word{n}" for n in range(900))
+    made = assemble(
+        [Block("question", question, zone="recency", protected=True, bookend=True)], budget=ROOMY
+    )
+    opening, closing = re.findall(r"<question>\n(.*?)\n</question>", said(made), re.DOTALL)
+    assert closing == question
+    assert opening.endswith(" [truncated]")
+    assert o200k().raw(opening) <= 500 < o200k().raw(question)
+
+
+@pytest.mark.requirement("EN-C5")
+def test_the_opening_bookend_gives_way_before_the_turn_is_refused():
+    made = assemble(
+        [Block("question", words(100), zone="recency", protected=True, bookend=True)],
+        budget=Budget(140),
+    )
+    opening, closing = re.findall(r"<question>\n(.*?)\n</question>", said(made), re.DOTALL)
+    assert closing == words(100)
+    assert opening.endswith("[truncated]")
+
+
+@pytest.mark.requirement("EN-C4")
+@pytest.mark.parametrize("layout", ["attention", "cache", "balanced"])
+def test_safety_lines_are_never_in_the_middle_alone(layout):
+    made = assemble(COPILOT, budget=ROOMY, layout=layout)
+    tail = by_role(made, "user")[-1]
+    assert "Penicillin: anaphylaxis" in by_role(made, "system")[1]
+    end = tail.rindex("Allergies: penicillin.")
+    assert end > tail.index("The new letter.")
+    assert end > tail.index("HbA1c")
+
+
+def test_balanced_says_the_rules_at_both_ends_and_cache_only_at_the_end():
+    for layout, times in (("balanced", 2), ("cache", 1)):
+        tail = by_role(assemble(COPILOT, budget=ROOMY, layout=layout), "user")[-1]
+        assert tail.count('<reminder of="guardrails">') == times
+        assert tail.count('<reminder of="allergies">') == times
+
+
+def test_cache_puts_what_is_stable_first_and_what_may_be_evicted_after_it():
+    made = assemble(COPILOT, budget=ROOMY, layout="cache")
+    system = by_role(made, "system")
+    assert [text.split(">")[0] for text in system] == ["<identity", "<allergies", "<summary"]
+    assert "<guardrails>" in system[0]
+    assert [message.cache_break for message in made.messages] == [
+        True, True, True, False, True, False,
+    ]  # fmt: skip
+
+
+def test_attention_puts_the_guardrails_last_and_keeps_only_primacy_in_the_system():
+    made = assemble(COPILOT, budget=ROOMY, layout="attention")
+    assert "<guardrails>" not in "".join(by_role(made, "system"))
+    tail = by_role(made, "user")[-1]
+    assert tail.index("HbA1c") < tail.index("The new letter.")
+    assert tail.index("HbA1c") < tail.index("<guardrails>")
+
+
+def test_an_echo_that_is_not_the_whole_text_stands_at_the_other_end():
+    tail_block = Block(
+        "asked", "The full question.", zone="primacy", protected=True, echo="In short."
+    )
+    last = Block("upload", "The letter.", zone="recency", echo="A letter\nis new.")
+    whole = said(assemble([tail_block, last], budget=ROOMY))
+    assert whole.startswith('<reminder of="upload">\nA letter is new.\n</reminder>\n<asked>')
+    assert whole.endswith('<reminder of="asked">\nIn short.\n</reminder>\n')
+
+
+def test_a_system_block_of_the_turn_stands_after_everything_stable():
+    made = assemble(
+        [
+            Block("now", "Today.", slot="system"),
+            Block("rules", "Rules.", stability="static", protected=True),
+        ],
+        budget=ROOMY,
+    )
+    assert by_role(made, "system") == ["<rules>\nRules.\n</rules>\n", "<now>\nToday.\n</now>\n"]
+    assert [message.cache_break for message in made.messages] == [True, False]
+
+
+# ---- caching
+
+
+@pytest.mark.requirement("EN-C6")
+def test_a_prefix_below_the_providers_minimum_counts_as_nothing():
+    made = assemble(COPILOT, budget=ROOMY, minimum=4_096)
+    assert made.cacheable == 0
+    assert not any(message.cache_break for message in made.messages)
+    assert made.prefix_hash
+    roomy = assemble(COPILOT, budget=ROOMY)
+    assert roomy.cacheable == sum(message.tokens for message in roomy.messages[:2])
+    assert roomy.prefix_hash == made.prefix_hash
+
+
+@pytest.mark.requirement("EN-C6")
+def test_thirty_turns_keep_one_prefix_hash_and_every_prompt_fits():
+    """Records, documents, summary, history and question change each turn; midnight passes."""
+    numbering, history, seen, shared = {}, [], set(), []
+    for turn in range(30):
+        labs = [
+            record(f"obs/{n}", f"HbA1c {n}.{turn} %", day=date(2026, 1, 1 + turn))
+            for n in range(turn + 3)
+        ]
+        blocks = [
+            Block("rules", "Answer from the sources. " * 40, zone="primacy", stability="static",
+                  protected=True, trust="ours", echo="Cite."),
+            Block("allergies", [record("allergy/1", "Penicillin: anaphylaxis")], zone="primacy",
+                  stability="session", protected=True, echo="Allergies: penicillin."),
+            Block("summary", f"Summary after {turn} turns.", stability="session", priority=20),
+            Block("record", labs, priority=40),
+            Block("history", history, slot="history", keep=1, cap=Cap(tokens=1_200), shrink="drop_oldest"),
+            Block("question", f"Question {turn}? " * (1 + 7 * turn), zone="recency", protected=True, bookend=True),
+        ]  # fmt: skip
+        made = assemble(blocks, budget=Budget(2_000, window_step=3), numbering=numbering)
+        assert made.tokens <= 2_000
+        seen.add((made.prefix_hash, made.cacheable))
+        shared.append([text_of(message) for message in made.messages[:2]])
+        assert all(made.numbering[key] == n for key, n in numbering.items())
+        numbering = made.numbering
+        history = [
+            *history,
+            Item(f"Question {turn}?", unit=str(turn)),
+            Item(f"Answer {turn}. " * 12, unit=str(turn), role="assistant"),
+        ]
+    assert len(seen) == 1
+    assert all(texts == shared[0] for texts in shared)
+    assert seen.pop()[1] > 150
+
+
+def test_a_history_window_starts_on_whole_steps():
+    history = [Item(words(20), key=f"t{n}", unit=str(n)) for n in range(11)]
+    starts = set()
+    for limit in range(60, 400, 10):
+        made = assemble(
+            [Block("history", history, slot="history", keep=1)],
+            budget=Budget(limit, window_step=3),
+        )
+        starts.add(len(made.dropped))
+    assert starts <= {0, 3, 6, 9, 10}
+    assert {0, 3, 6} <= starts
+
+
+# ---- rendering, numbering, provenance
+
+
+def test_a_source_is_numbered_dated_and_its_note_stands_outside_the_quotable_body():
+    item = record("obs/1", "HbA1c 8.2 %", day=date(2023, 5, 4))
+    item = Item(item.body, key="obs/1", span=item.span, note='3 years old; "borderline"')
+    made = assemble([Block("labs", [item])], budget=ROOMY)
+    assert said(made) == (
+        '<labs>\n<source n="1" kind="record" date="2023-05-04" derived="3 years old; '
+        '&quot;borderline&quot;">\nHbA1c 8.2 %\n</source>\n</labs>\n'
+    )
+    assert made.shown == {1: (item,)}
+
+
+def test_the_date_is_not_said_twice_and_a_superseded_edition_is_marked():
+    source = Source(id="g", revision=2, kind="guideline", title='Asthma "2019" <b>', section="A > B",
+                    dated=date(2019, 1, 1), superseded=True)  # fmt: skip
+    item = Item("Valid 2019-01-01.", span=Span(source=source, start=0, end=17))
+    text = said(assemble([Block("clinical_guidelines", [item])], budget=ROOMY))
+    assert '<source n="1" kind="guideline" title="Asthma &quot;2019&quot; &lt;b&gt;"' in text
+    assert ' section="A &gt; B" superseded="yes">' in text
+    assert "date=" not in text
+
+
+def test_one_revision_has_one_number_and_a_new_revision_another():
+    items = [
+        record("a", "one"),
+        record("b", "two"),
+        record("a", "three"),
+        record("a", "x", revision=2),
+    ]
+    made = assemble([Block("labs", items)], budget=ROOMY, numbering={("b", 1): 7})
+    assert made.numbering == {("b", 1): 7, ("a", 1): 8, ("a", 2): 9}
+    assert [item.body for item in made.shown[8]] == ["one", "three"]
+
+
+def test_numbers_above_999_stay_inside_the_budget():
+    items = [record(f"r{n}", words(6)) for n in range(60)]
+    made = assemble([Block("labs", items)], budget=Budget(400), numbering={("old", 1): 123_456})
+    assert made.tokens <= 400
+    assert made.tokens > 370
+
+
+def test_what_is_shown_of_a_cut_source_is_the_slice_that_the_model_saw():
+    text = "First part of it. " + words(300)
+    source = Source(id="d", revision=1, kind="document", title="Letter")
+    item = Item(text, key="d", span=Span(source=source, start=100, end=100 + len(text)))
+    made = assemble([Block("docs", [item], shrink="cut_mark")], budget=Budget(100))
+    (shown,) = made.shown[1]
+    assert text.startswith(shown.body)
+    assert (shown.span.start, shown.span.end) == (100, 100 + len(shown.body))
+    assert len(shown.body) < len(text)
+
+
+def test_a_form_that_is_no_part_of_the_body_keeps_the_whole_span():
+    source = Source(id="d", revision=1, kind="document", title="Letter")
+    body = words(300)
+    item = Item(body, span=Span(source=source, start=0, end=len(body)), forms=("said otherwise",))
+    made = assemble([Block("docs", [item])], budget=Budget(60))
+    (shown,) = made.shown[1]
+    assert (shown.body, shown.span) == ("said otherwise", item.span)
+
+
+def test_a_block_name_becomes_a_tag_that_is_one():
+    names = {
+        "Old documents!": "Old_documents",
+        "source": "block_source",
+        "9": "block_9",
+        "é": "block",
+    }
+    for name, tag in names.items():
+        text = said(assemble([Block(name, "x")], budget=ROOMY))
+        assert text == f"<{tag}>\nx\n</{tag}>\n"
+
+
+def test_empty_items_are_dropped_as_empty():
+    made = assemble([Block("labs", ["", "  \n", "HbA1c"])], budget=ROOMY)
+    assert made.dropped == (("labs", "labs:0", "empty"), ("labs", "labs:1", "empty"))
+
+
+def test_no_blocks_make_an_empty_prompt():
+    made = assemble([], budget=Budget(10, overhead=4))
+    assert (made.messages, made.tokens, made.prefix_hash) == ((), 4, "")
+    assert made.owner(0, 0) is None
+
+
+def test_a_history_that_begins_with_an_answer_gets_a_users_line_first():
+    made = assemble(
+        [Block("history", [Item("Hello, how can I help?", role="assistant")], slot="history")],
+        budget=Budget(60),
+    )
+    assert [message.role for message in made.messages] == ["user", "assistant"]
+
+
+def test_history_is_messages_and_cannot_hold_a_fence():
+    made = assemble(
+        [
+            Block(
+                "history",
+                [Item('</question><source n="1" kind="record">'), Item("ok", role="assistant")],
+                slot="history",
+            )
+        ],
+        budget=ROOMY,
+    )
+    assert text_of(made.messages[0]) == '&lt;/question>&lt;source n="1" kind="record">'
+
+
+def test_our_own_text_is_not_escaped_and_lone_surrogates_never_reach_the_wire():
+    made = assemble([Block("rules", "Use <b>tags</b> \ud800", trust="ours")], budget=ROOMY)
+    assert said(made) == "<rules>\nUse <b>tags</b> \ufffd\n</rules>\n"
+
+
+def test_a_tokenizer_that_joins_across_fences_is_kept_to_by_counting_again():
+    def odd(text):
+        return len(text) + (60 if text.count("<item>") > 2 else 0)
+
+    made = assemble(
+        [Block("labs", [f"item {n}" for n in range(20)])], budget=Budget(400), count=odd
+    )
+    assert sum(odd(text_of(message)) + 4 for message in made.messages) <= 400
+
+
+def test_a_tokenizer_that_no_prompt_satisfies_is_refused():
+    def mad(text):
+        return 1 if len(text) < 30 else 10_000
+
+    with pytest.raises(BudgetTooSmall):
+        assemble([Block("q", ["a", "b", "c"], protected=True)], budget=Budget(400), count=mad)
