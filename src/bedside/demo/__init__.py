@@ -24,7 +24,7 @@ def guidelines() -> tuple[Traversable, ...]:
 
 def documents() -> tuple[tuple[str, Traversable], ...]:
     """Files to attach to a patient (scanned pages): the FHIR Patient id, and the file."""
-    folders = sorted((files(__package__) / "documents").iterdir(), key=lambda folder: folder.name)
+    folders = sorted((files("bedside.demo") / "documents").iterdir(), key=lambda folder: folder.name)
     return tuple(
         (folder.name, file)
         for folder in folders
@@ -34,5 +34,5 @@ def documents() -> tuple[tuple[str, Traversable], ...]:
 
 
 def _files(folder: str, suffix: str) -> tuple[Traversable, ...]:
-    found = (files(__package__) / folder).iterdir()
+    found = (files("bedside.demo") / folder).iterdir()
     return tuple(sorted((f for f in found if f.name.endswith(suffix)), key=lambda f: f.name))

@@ -60,7 +60,7 @@ def questions(*, split: Split | None = None, kind: str | None = None) -> tuple[Q
     """
     found: list[Question] = []
     for name in FILES:
-        text = (files(__package__) / name).read_text(encoding="utf-8")
+        text = (files("bedside.evals.copilot_questions") / name).read_text(encoding="utf-8")
         for number, line in enumerate(text.splitlines(), start=1):
             found.append(_question(line, where=f"{name}:{number}"))
     return tuple(
