@@ -27,11 +27,12 @@ _DATE = (
     r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}[/.\-]\d{1,2}[/.\-]\d{2,4}"
     r"|\d{1,2}(?:st|nd|rd|th)?\s+[A-Z][a-z]{2,8}\.?,?\s+\d{4}|[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+\d{4})"
 )
+# A label that says by itself that a number follows, and one that says so with "no." or a colon.
 _ID_LABEL = (
-    r"(?:MRN|UHID|URN|CHI|medical record|hospital|patient|case|chart|registration|NHS|SSN"
-    r"|social security|aadhaar|aadhar|ABHA|PAN|passport|policy|insurance|member|account"
-    r"|licen[cs]e|accession|beneficiary|device serial)"
-    r"(?:\s+(?:no|nr|num|number|id|identifier))?"
+    r"(?:\b(?:MRN|UHID|URN|SSN|CHI|ABHA|PAN|aadhaa?r|passport)\b(?:\s*(?:no|nr|number|id))?\b"
+    r"|\b(?:medical record|hospital|patient|case|chart|registration|NHS|social security|policy"
+    r"|insurance|member|account|licen[cs]e|accession|beneficiary|device serial|identity)"
+    r"(?:\s*(?:no|nr|num|number|id|identifier)\b|\s*(?=[:#])))"
 )
 _STREET = (
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Court|Boulevard|Blvd|Crescent|Terrace"
@@ -51,7 +52,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ID",
         re.compile(
-            rf"\b{_ID_LABEL}\s*\.?\s*(?:[:#]|is\b)?\s*#?\s*"
+            rf"{_ID_LABEL}\.?\s*(?:[:#]|is\b)?\s*#?\s*"
             r"((?=[A-Z0-9/\-]*\d{3})[A-Z0-9][A-Z0-9/\-]{3,}|\d[\d ]{5,}\d)(?![\w])",
             re.IGNORECASE,
         ),
@@ -59,7 +60,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PHONE",
         re.compile(
-            r"\b(?:tel(?:ephone)?|phone|ph|mob(?:ile)?|cell|fax|whatsapp|pager|call(?:ed)? (?:on|at))"
+            r"\b(?:tel(?:ephone)?|phone|mob(?:ile)?|cell|fax|whatsapp|pager|call(?:ed)? (?:on|at))"
             r"(?:\s+(?:no|number))?\s*[.:#]?\s*(\+?\(?\d(?:[\s().\-/]{0,2}\d){5,14})(?!\d)",
             re.IGNORECASE,
         ),
@@ -86,8 +87,8 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ADDRESS",
         re.compile(
-            r"\b(?:(?:home |postal )?address|resid(?:es|ing) at|lives at)\s*[:\-]?\s*"
-            r"([^\n<]{4,79}?\d[^\n<]{0,79}?)(?=[.;]?\s*(?:\n|<|\Z)|[.;]\s)",
+            r"(?:(?<!electronic )\baddress\s*:|\b(?:resid(?:es|ing)|lives|living) at\b)\s*"
+            r"((?-i:[A-Z0-9#])[^\n<]{3,79}?\d[^\n<]{0,79}?)(?=[.;]?\s*(?:\n|<|\Z)|[.;]\s)",
             re.IGNORECASE,
         ),
     ),
