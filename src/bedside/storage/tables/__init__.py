@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bedside.storage.tables import access as _access
 from bedside.storage.tables import jobs as _jobs
+from bedside.storage.tables import knowledge as _knowledge
 from bedside.storage.tables import record as _record
 from bedside.storage.tables import source as _source
 from bedside.storage.tables import turn as _turn
@@ -11,4 +12,4 @@ from bedside.storage.tables.base import UtcTime, metadata
 
 __all__ = ["UtcTime", "metadata"]
 
-_ = (_access, _jobs, _record, _source, _turn)
+_ = (_access, _jobs, _knowledge, _record, _source, _turn)

@@ -1,0 +1,96 @@
+"""Which chunks a search may rank, and which documents its words name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedside.clinical.vocabulary import canonical
+from bedside.knowledge.index.entry import Document
+from bedside.knowledge.index.segment import Segment
+from bedside.knowledge.needs import Filters
+from bedside.knowledge.question import Question
+from bedside.language.stems import stems
+
+__all__ = ["allowed", "named"]
+
+Mask = NDArray[np.bool_]
+
+
+def allowed(
+    segments: Sequence[Segment], filters: Filters
+) -> tuple[tuple[Mask, ...], tuple[tuple[str, int], ...]]:
+    """Masks of the chunks that pass every filter, and how many living chunks each filter removed.
+
+    A chunk that several filters refuse is counted under the first, in the order of `Filters`.
+    """
+    masks: list[Mask] = []
+    removed: dict[str, int] = {}
+    asked = [
+        (name, wanted)
+        for name in ("specialty", "type", "condition", "drug", "document", "since")
+        if (wanted := getattr(filters, name)) is not None
+    ]
+    for segment in segments:
+        mask = segment.alive.copy()
+        for name, wanted in asked:
+            passes = np.array(
+                [_passes(document, name, wanted) for document in segment.documents], dtype=bool
+            )
+            kept = mask & passes[segment.owner]
+            removed[name] = removed.get(name, 0) + int(mask.sum() - kept.sum())
+            mask = kept
+        masks.append(mask)
+    return tuple(masks), tuple((name, count) for name, count in removed.items() if count)
+
+
+def _passes(document: Document, name: str, wanted: object) -> bool:
+    if name == "since":
+        return document.dated is not None and document.dated >= wanted  # type: ignore[operator]
+    if name == "document":
+        return document.id == wanted
+    want = _fold(str(wanted))
+    if name == "condition":
+        return any(_fold(own) == want for own in document.conditions)
+    if name == "drug":
+        return any(_fold(own) == want for own in document.drugs)
+    own = document.specialty if name == "specialty" else document.type
+    return _fold(own) == want
+
+
+def _fold(term: str) -> str:
+    """One form for what is the same: case, spelling, and the clinical vocabulary's own name."""
+    return canonical(term.replace("_", " ").replace("-", " "))
+
+
+def named(segment: Segment, question: Question) -> dict[int, int]:
+    """Documents that the query's words name by their metadata: place in the segment -> how strongly.
+
+    A condition, a drug, a category, a facility or a file name counts when all of its words stand in
+    the query (or in what the vocabulary adds to it).
+    """
+    known = question.terms.keys()
+    found: dict[int, int] = {}
+    for place, document in enumerate(segment.documents):
+        labels = (
+            *document.conditions,
+            *document.drugs,
+            document.category,
+            document.facility,
+            document.specialty,
+        )
+        score = sum(1 for label in labels if label and _all_in(label, known))
+        name = document.file_name.rsplit(".", 1)[0].replace("_", " ").replace("-", " ")
+        score += 1 if name and _all_in(name, known) else 0
+        if document.dated is not None and document.dated.isoformat() in question.text:
+            score += 1
+        if score:
+            found[place] = score
+    return found
+
+
+def _all_in(label: str, known: object) -> bool:
+    wanted = stems(label)
+    return bool(wanted) and all(stem in known for stem in wanted)  # type: ignore[operator]

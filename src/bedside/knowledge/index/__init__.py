@@ -1,0 +1,1 @@
+"""What is searched: snapshots in memory, and adapters to stores that scale out."""

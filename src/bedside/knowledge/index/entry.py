@@ -1,0 +1,45 @@
+"""One chunk as an index takes it in."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bedside.core.value import value
+from bedside.knowledge.embed.protocol import Floats2d
+
+__all__ = ["Document", "Entry"]
+
+
+@value
+class Document:
+    """One revision of a source as filters and ranking see it. Absent fields are empty or `None`."""
+
+    tenant: str
+    id: str
+    revision: int
+    kind: str
+    title: str
+    ready: bool
+    superseded: bool = False
+    dated: date | None = None
+    specialty: str = ""
+    type: str = ""
+    conditions: tuple[str, ...] = ()
+    drugs: tuple[str, ...] = ()
+    category: str = ""
+    facility: str = ""
+    file_name: str = ""
+
+
+@value
+class Entry:
+    """One chunk: its words (`knowledge.words`), its length in words, and its vectors.
+
+    `vectors` has one row per window, shape (windows, dim); `None` while they are not ready.
+    """
+
+    id: str
+    document: Document
+    words: bytes
+    length: int
+    vectors: Floats2d | None = None

@@ -1,0 +1,152 @@
+"""Index entries from database rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
+
+from bedside.knowledge.embed.protocol import Floats2d
+from bedside.knowledge.index.entry import Document, Entry
+from bedside.storage.tables.knowledge import chunk_vector, chunk_words, knowledge_change
+from bedside.storage.tables.source import chunk, source
+
+__all__ = ["Key", "document_of", "head_of_log", "load_knowledge", "load_patient", "pending"]
+
+Key = tuple[str, str]
+"""Tenant and source id."""
+_AT_ONCE = 200
+
+
+def head_of_log(connection: Connection, tenant: str) -> int:
+    """The newest change of a tenant's knowledge, 0 where there was none."""
+    newest = select(func.max(knowledge_change.c.seq)).where(knowledge_change.c.tenant == tenant)
+    return connection.execute(newest).scalar() or 0
+
+
+def changed(connection: Connection, tenant: str, after: int) -> list[str]:
+    """Ids of the sources that changed after a number of the log, each once, in order."""
+    rows = connection.execute(
+        select(knowledge_change.c.source)
+        .where(knowledge_change.c.tenant == tenant, knowledge_change.c.seq > after)
+        .order_by(knowledge_change.c.seq)
+    )
+    return list(dict.fromkeys(row.source for row in rows))
+
+
+def load_knowledge(
+    connection: Connection, tenant: str, *, model: str | None, only: Sequence[str] | None = None
+) -> list[Entry]:
+    """Chunks of shared knowledge of one tenant, in order of id; `only` these sources if given."""
+    scope = and_(
+        source.c.tenant == tenant, source.c.patient.is_(None), source.c.kind == "guideline"
+    )
+    if only is None:
+        return _load(connection, scope, model)
+    found: list[Entry] = []
+    for at in range(0, len(only), _AT_ONCE):
+        ids = list(only[at : at + _AT_ONCE])
+        found.extend(_load(connection, and_(scope, source.c.id.in_(ids)), model))
+    return sorted(found, key=lambda entry: entry.id)
+
+
+def load_patient(
+    connection: Connection, tenant: str, patient: str, *, model: str | None
+) -> list[Entry]:
+    """Chunks of one patient's own documents and notes, in order of id."""
+    scope = and_(
+        source.c.tenant == tenant,
+        source.c.patient == patient,
+        or_(source.c.kind == "document", source.c.kind == "note"),
+    )
+    return _load(connection, scope, model)
+
+
+def pending(connection: Connection, tenant: str, patient: str | None) -> int:
+    """How many documents of a scope have words but no vectors yet."""
+    own = source.c.patient.is_(None) if patient is None else source.c.patient == patient
+    kinds = ("guideline",) if patient is None else ("document", "note")
+    query = (
+        select(func.count())
+        .select_from(source)
+        .where(source.c.tenant == tenant, own, source.c.kind.in_(kinds), source.c.state == "words")
+    )
+    return connection.execute(query).scalar() or 0
+
+
+def _load(connection: Connection, scope: ColumnElement[bool], model: str | None) -> list[Entry]:
+    of_source = and_(
+        chunk.c.tenant == source.c.tenant,
+        chunk.c.source == source.c.id,
+        chunk.c.revision == source.c.revision,
+    )
+    own_words = and_(chunk_words.c.tenant == chunk.c.tenant, chunk_words.c.chunk == chunk.c.id)
+    columns = [column for column in source.c if column.name not in {"text", "sha256"}]
+    rows = connection.execute(
+        select(chunk.c.id.label("chunk"), chunk_words.c.length, chunk_words.c.data, *columns)
+        .select_from(chunk.join(source, of_source).join(chunk_words, own_words))
+        .where(scope)
+        .order_by(chunk.c.id)
+    ).all()
+    vectors = _vectors(connection, scope, of_source, model) if model else {}
+    documents: dict[tuple[str, str, int], Document] = {}
+    found: list[Entry] = []
+    for row in rows:
+        key = (row.tenant, row.id, row.revision)
+        if key not in documents:
+            documents[key] = document_of(row)
+        found.append(
+            Entry(
+                id=row.chunk,
+                document=documents[key],
+                words=row.data,
+                length=row.length,
+                vectors=vectors.get((row.tenant, row.chunk)),
+            )
+        )
+    return found
+
+
+def _vectors(
+    connection: Connection, scope: ColumnElement[bool], of_source: ColumnElement[bool], model: str
+) -> dict[tuple[str, str], Floats2d]:
+    """Vectors of the ready documents; those of a document in work are not seen."""
+    own = and_(chunk_vector.c.tenant == chunk.c.tenant, chunk_vector.c.chunk == chunk.c.id)
+    rows = connection.execute(
+        select(chunk_vector.c.tenant, chunk_vector.c.chunk, chunk_vector.c.data)
+        .select_from(chunk_vector.join(chunk, own).join(source, of_source))
+        .where(scope, source.c.state == "ready", chunk_vector.c.model == model)
+        .order_by(chunk_vector.c.chunk, chunk_vector.c.window)
+    )
+    blobs: dict[tuple[str, str], list[bytes]] = {}
+    for row in rows:
+        blobs.setdefault((row.tenant, row.chunk), []).append(row.data)
+    return {
+        key: np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(parts), -1)
+        for key, parts in blobs.items()
+    }
+
+
+def document_of(row: Row[Any]) -> Document:
+    """A source row without its text as the filters see it."""
+    meta = json.loads(row.meta or "{}")
+    return Document(
+        tenant=row.tenant,
+        id=row.id,
+        revision=row.revision,
+        kind=row.kind,
+        title=row.title,
+        ready=row.state == "ready",
+        superseded=bool(row.superseded),
+        dated=row.dated,
+        specialty=str(meta.get("specialty") or ""),
+        type=str(meta.get("type") or ""),
+        conditions=tuple(str(item) for item in meta.get("conditions") or ()),
+        drugs=tuple(str(item) for item in meta.get("drugs") or ()),
+        category=str(meta.get("category") or ""),
+        facility=str(meta.get("facility") or ""),
+        file_name=str(meta.get("file_name") or ""),
+    )

@@ -1,0 +1,103 @@
+"""Scores of all chunks of some segments for one query: BM25 and cosine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedside.core.value import value
+from bedside.knowledge.index.segment import Segment
+
+__all__ = ["Lexical", "Statistics", "cosine", "frequency", "lexical", "weight_of"]
+
+Floats = NDArray[np.float32]
+K1, B = 2.0, 0.75
+"""BM25 (Robertson and Zaragoza 2009): saturation of repeated words, and weight of length."""
+
+
+@value
+class Statistics:
+    """Of the living chunks: how many, and their mean length in words."""
+
+    chunks: int
+    mean_length: float
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> Statistics:
+        """Count what lives in these segments."""
+        chunks = sum(int(segment.alive.sum()) for segment in segments)
+        words = sum(
+            float(segment.lengths[segment.alive].sum(dtype=np.float64)) for segment in segments
+        )
+        return cls(chunks=chunks, mean_length=words / chunks if chunks else 0.0)
+
+
+@value
+class Lexical:
+    """BM25 of every chunk, by segment, and the share of the query's weight that it covers.
+
+    `coverage` is in [0, 1]: rare words of the query count more, words that no chunk holds count as
+    the rarest; a synonym covers what it stands for.
+    """
+
+    scores: tuple[Floats, ...]
+    coverage: tuple[Floats, ...]
+
+
+def frequency(segments: Sequence[Segment], term: str) -> int:
+    """How many living chunks hold the stem."""
+    return sum(int(segment.alive[segment.postings(term)[0]].sum()) for segment in segments)
+
+
+def weight_of(frequency: int, chunks: int) -> float:
+    """Inverse document frequency, above 0."""
+    return math.log(1.0 + (chunks - frequency + 0.5) / (frequency + 0.5))
+
+
+def lexical(
+    segments: Sequence[Segment],
+    terms: Mapping[str, float],
+    *,
+    statistics: Statistics,
+    groups: Sequence[frozenset[str]] = (),
+) -> Lexical:
+    """BM25 with a weight for each stem of the query; coverage is measured on its groups of stems."""
+    scores = tuple(np.zeros(len(segment), dtype=np.float32) for segment in segments)
+    idf: dict[str, float] = {}
+    for term, weight in terms.items():
+        found = frequency(segments, term)
+        idf[term] = weight_of(found, statistics.chunks)
+        if not found:
+            continue
+        for segment, score in zip(segments, scores, strict=True):
+            chunks, counts = segment.postings(term)
+            length = segment.lengths[chunks] / np.float32(max(statistics.mean_length, 1e-9))
+            gain = counts * (K1 + 1.0) / (counts + K1 * (1.0 - B + B * length))
+            score[chunks] += np.float32(weight * idf[term]) * gain
+    coverage = _coverage(segments, groups, idf)
+    return Lexical(scores=scores, coverage=coverage)
+
+
+def _coverage(
+    segments: Sequence[Segment], groups: Sequence[frozenset[str]], idf: Mapping[str, float]
+) -> tuple[Floats, ...]:
+    covered = tuple(np.zeros(len(segment), dtype=np.float32) for segment in segments)
+    whole = 0.0
+    for group in groups:
+        known = [term for term in sorted(group) if term in idf]
+        worth = np.float32(min((idf[term] for term in known), default=0.0))
+        whole += float(worth)
+        for segment, cover in zip(segments, covered, strict=True):
+            mark = np.zeros(len(segment), dtype=bool)
+            for term in known:
+                mark[segment.postings(term)[0]] = True
+            cover[mark] += worth
+    return tuple(cover / np.float32(whole or 1.0) for cover in covered)
+
+
+def cosine(segments: Sequence[Segment], vector: Floats) -> tuple[Floats, ...]:
+    """Cosine of every chunk by segment, to five decimals so that how rows lie in memory is no matter."""
+    return tuple(np.round(segment.similarities(vector), 5) for segment in segments)

@@ -1,0 +1,123 @@
+"""An immutable part of a snapshot: postings and vectors as arrays, and a mask of what lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedside.knowledge.embed.protocol import Floats2d
+from bedside.knowledge.index.entry import Document, Entry
+from bedside.knowledge.words import unpack
+
+__all__ = ["Segment"]
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+
+class Segment:
+    """Chunks in the order given. Nothing in it changes: `without` gives another.
+
+    `documents` holds each document once; `owner[i]` is the index of chunk i's document;
+    `vectors` has one row per window and `window_owner` the chunk of each row.
+    """
+
+    def __init__(self, entries: Sequence[Entry], *, dim: int) -> None:
+        self.ids = [entry.id for entry in entries]
+        self.words = [entry.words for entry in entries]
+        self.lengths = np.array([entry.length for entry in entries], dtype=np.float32)
+        self.alive = np.ones(len(entries), dtype=bool)
+        self._name_documents(entries)
+        self._post(entries)
+        self._stack(entries, dim)
+
+    def _name_documents(self, entries: Sequence[Entry]) -> None:
+        self.documents: list[Document] = []
+        places: dict[tuple[str, str, int], int] = {}
+        owner = np.empty(len(entries), dtype=np.int32)
+        for index, entry in enumerate(entries):
+            document = entry.document
+            key = (document.tenant, document.id, document.revision)
+            place = places.get(key)
+            if place is None:
+                place = places[key] = len(self.documents)
+                self.documents.append(document)
+            owner[index] = place
+        self.owner: Ints = owner
+        self.superseded = np.array([d.superseded for d in self.documents], dtype=bool)
+
+    def _post(self, entries: Sequence[Entry]) -> None:
+        """Postings by term, in the order of the chunks: offsets, chunk numbers, counts."""
+        terms: dict[str, int] = {}
+        numbers: list[int] = []
+        counts: list[int] = []
+        sizes = np.empty(len(entries), dtype=np.int64)
+        number = terms.setdefault
+        for index, entry in enumerate(entries):
+            names, found = unpack(entry.words)
+            numbers.extend([number(name, len(terms)) for name in names])
+            counts.extend(found)
+            sizes[index] = len(names)
+        by_chunk = np.array(numbers, dtype=np.int32)
+        order = np.argsort(by_chunk, kind="stable")
+        self.terms = terms
+        self.chunks: Ints = np.repeat(np.arange(len(entries), dtype=np.int32), sizes)[order]
+        self.counts: Floats = np.array(counts, dtype=np.float32)[order]
+        self.offsets = np.searchsorted(by_chunk[order], np.arange(len(terms) + 1))
+
+    def _stack(self, entries: Sequence[Entry], dim: int) -> None:
+        blocks = [entry.vectors for entry in entries if entry.vectors is not None]
+        self.vectors: Floats2d = (
+            np.ascontiguousarray(np.concatenate(blocks), dtype=np.float32)
+            if blocks
+            else np.zeros((0, dim), dtype=np.float32)
+        )
+        self.window_owner: Ints = np.repeat(
+            np.arange(len(entries), dtype=np.int32),
+            [0 if entry.vectors is None else len(entry.vectors) for entry in entries],
+        )
+        changes = np.flatnonzero(np.diff(self.window_owner, prepend=-1))
+        self.window_start: NDArray[np.int64] = changes
+        self.with_vector: Ints = self.window_owner[changes]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def postings(self, term: str) -> tuple[Ints, Floats]:
+        """Chunk numbers (rising) and counts of a stem; dead chunks are still among them."""
+        place = self.terms.get(term)
+        if place is None:
+            return self.chunks[:0], self.counts[:0]
+        span = slice(self.offsets[place], self.offsets[place + 1])
+        return self.chunks[span], self.counts[span]
+
+    def similarities(self, vector: Floats) -> Floats:
+        """Cosine of each chunk's best window; -1 where a chunk has no vector."""
+        best = np.full(len(self.ids), -1.0, dtype=np.float32)
+        if len(self.vectors):
+            rows = self.vectors @ vector
+            if len(self.window_start) < len(rows):
+                rows = np.maximum.reduceat(rows, self.window_start)
+            best[self.with_vector] = rows
+        return best
+
+    def vectors_of(self, chunk: int) -> Floats2d:
+        """The vectors of one chunk, shape (windows, dim); no rows where it has none."""
+        left, right = np.searchsorted(self.window_owner, [chunk, chunk + 1])
+        return self.vectors[left:right]
+
+    def without(self, tenant: str, source: str) -> Segment:
+        """The same segment with every chunk of one document dead; itself where it holds none."""
+        places = [
+            place
+            for place, document in enumerate(self.documents)
+            if document.tenant == tenant and document.id == source
+        ]
+        if not places:
+            return self
+        other = copy(self)
+        other.alive = self.alive & ~np.isin(self.owner, places)
+        return other

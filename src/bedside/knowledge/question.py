@@ -1,0 +1,79 @@
+"""A query as the searchers need it: weighed stems, clinical synonyms, and a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedside.clinical.vocabulary import Expansion, expand
+from bedside.core.value import value
+from bedside.language.stems import stems, words
+
+__all__ = ["Question", "read_question"]
+
+_MOST_WORDS = 64
+_SURE = 0.7
+"""From this weight on `expand` is certain enough to spell the term out before embedding."""
+_SYNONYM = 0.5
+"""What a synonym weighs beside a written word; spellings and spelt-out abbreviations weigh more."""
+
+
+@value
+class Question:
+    """One query.
+
+    `terms` weighs each stem, written ones from 1 and added ones at most 1. `groups` holds, for each
+    written stem, the stems that say the same: a chunk with one of them covers it. `spoken` is the
+    text with certain abbreviations and lay terms spelt out, which is what gets embedded. `vector`
+    has norm 1; `None` where no embedder serves. `names` are the words of the text as written.
+    """
+
+    text: str
+    spoken: str
+    terms: Mapping[str, float]
+    groups: tuple[frozenset[str], ...]
+    names: frozenset[str]
+    vector: NDArray[np.float32] | None = None
+
+    def with_vector(self, vector: NDArray[np.float32] | None) -> Question:
+        """The same question with its vector."""
+        return replace(self, vector=vector)
+
+
+def read_question(text: str) -> Question:
+    """Read a query; the vector is added by whoever has an embedder. Words after the 64th fall."""
+    written = stems(text)[:_MOST_WORDS]
+    terms: dict[str, float] = {}
+    groups: dict[str, set[str]] = {}
+    for stem in written:
+        terms[stem] = terms.get(stem, 0.0) + 1.0
+        groups.setdefault(stem, {stem})
+    added: dict[str, float] = {}
+    spelt: list[str] = []
+    for expansion in expand(text):
+        found = stems(expansion.replacement)
+        weight = _weight(expansion) / max(len(found), 1) ** 0.5
+        for own in stems(expansion.term):
+            groups.get(own, set()).update(found)
+        for stem in found:
+            if stem not in terms:
+                added[stem] = max(added.get(stem, 0.0), weight)
+        if expansion.kind in {"abbreviation", "lay", "brand"} and expansion.weight >= _SURE:
+            spelt.append(expansion.replacement)
+    spoken = f"{text} ({', '.join(dict.fromkeys(spelt))})" if spelt else text
+    return Question(
+        text=text,
+        spoken=spoken,
+        terms={**terms, **added},
+        groups=tuple(frozenset(group) for group in groups.values()),
+        names=frozenset(words(text)),
+    )
+
+
+def _weight(expansion: Expansion) -> float:
+    if expansion.kind == "spelling":
+        return 1.0
+    return expansion.weight * (1.0 if expansion.kind == "abbreviation" else _SYNONYM)

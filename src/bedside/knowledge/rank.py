@@ -1,0 +1,285 @@
+"""From segments and a question to ranked chunks: filter, three lists, fusion, feedback. Pure.
+
+The lists are BM25, cosine, and the documents that the query names by their metadata; reciprocal rank
+fusion favours none. Feedback then asks once more with what the best hits have in common (Rocchio
+1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words), and the new lists are fused
+the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedside.core.value import value
+from bedside.knowledge.filters import allowed, named
+from bedside.knowledge.fuse import RRF_K, fuse
+from bedside.knowledge.index.entry import Document
+from bedside.knowledge.index.scoring import (
+    Lexical,
+    Statistics,
+    cosine,
+    frequency,
+    lexical,
+    weight_of,
+)
+from bedside.knowledge.index.segment import Segment
+from bedside.knowledge.needs import Filters
+from bedside.knowledge.question import Question
+from bedside.knowledge.words import unpack
+
+__all__ = ["COVERAGE_FLOOR", "Place", "Ranked", "Ranking", "rank"]
+
+DEPTH = 200
+"""How far down each list is read."""
+COVERAGE_FLOOR = 0.4
+"""Share of the query's weight that a chunk must cover to count as a lexical hit."""
+FEEDBACK = 5
+FEEDBACK_TERMS = 30
+FEEDBACK_MIX = 0.4
+FEEDBACK_PULL = 0.5
+
+
+class Place(NamedTuple):
+    """A chunk: number of its segment, and its number inside it."""
+
+    segment: int
+    chunk: int
+
+
+@value
+class Ranked:
+    """One ranked chunk. `similarity` and `lexical` are `None` where that list does not hold it."""
+
+    place: Place
+    id: str
+    document: Document
+    score: float
+    similarity: float | None
+    lexical: float | None
+
+
+@value
+class Ranking:
+    """Chunks, best first, superseded ones after all others; `below` counts what fell to thresholds."""
+
+    ranked: tuple[Ranked, ...]
+    removed_by_filter: tuple[tuple[str, int], ...]
+    searched: int
+    below: int
+
+
+class _Scores(NamedTuple):
+    words: Lexical | None
+    vectors: tuple[NDArray[np.float32], ...] | None
+
+
+def rank(
+    segments: Sequence[Segment],
+    question: Question,
+    *,
+    filters: Filters,
+    retriever: str,
+    threshold: float,
+    limit: int,
+    feedback: bool = True,
+    floor: float = COVERAGE_FLOOR,
+) -> Ranking:
+    """Rank chunks for a question.
+
+    Args:
+        segments: Where to look.
+        question: With its vector, unless only words are to be searched.
+        filters: Applied before anything is ranked.
+        retriever: "hybrid", "lexical" or "dense".
+        threshold: Cosine from which a chunk is a hit by meaning.
+        limit: Most to return, at least 1.
+        feedback: Ask once more with what the best hits share.
+        floor: Coverage from which a chunk is a hit by words; 0 takes any shared word.
+
+    Returns:
+        The ranking; empty where nothing passes filters and thresholds.
+    """
+    masks, removed = allowed(segments, filters)
+    searched = sum(int(mask.sum()) for mask in masks)
+    if not searched:
+        return Ranking(ranked=(), removed_by_filter=removed, searched=0, below=0)
+    statistics = Statistics.of(segments)
+    use_words = retriever != "dense"
+    use_vectors = retriever != "lexical" and question.vector is not None
+    first = _Scores(
+        lexical(segments, question.terms, statistics=statistics, groups=question.groups)
+        if use_words
+        else None,
+        cosine(segments, question.vector) if use_vectors and question.vector is not None else None,
+    )
+    hits = _hits(first, masks, threshold=threshold, floor=floor)
+    below = sum(int((mask & ~hit).sum()) for mask, hit in zip(masks, hits, strict=True))
+    if not any(hit.any() for hit in hits):
+        return Ranking(ranked=(), removed_by_filter=removed, searched=searched, below=below)
+    by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
+    scores = _fused(segments, first, hits, by_name)
+    if feedback and (use_words or use_vectors):
+        again = _ask_again(segments, question, first, scores, statistics)
+        scores = _fused(segments, again, hits, by_name)
+    order = sorted(
+        scores,
+        key=lambda place: (
+            bool(segments[place.segment].superseded[segments[place.segment].owner[place.chunk]]),
+            -scores[place],
+            segments[place.segment].ids[place.chunk],
+        ),
+    )
+    ranked = tuple(_ranked(segments, place, scores[place], first) for place in order[:limit])
+    return Ranking(ranked=ranked, removed_by_filter=removed, searched=searched, below=below)
+
+
+def _hits(
+    scores: _Scores, masks: Sequence[NDArray[np.bool_]], *, threshold: float, floor: float
+) -> list[NDArray[np.bool_]]:
+    """Chunks over the dense threshold, or over the lexical floor."""
+    found: list[NDArray[np.bool_]] = []
+    for number, mask in enumerate(masks):
+        over = np.zeros(len(mask), dtype=bool)
+        if scores.words is not None:
+            over |= (scores.words.scores[number] > 0) & (scores.words.coverage[number] >= floor)
+        if scores.vectors is not None:
+            over |= scores.vectors[number] >= threshold
+        found.append(mask & over)
+    return found
+
+
+def _fused(
+    segments: Sequence[Segment],
+    scores: _Scores,
+    hits: Sequence[NDArray[np.bool_]],
+    by_name: list[Place],
+) -> dict[Place, float]:
+    lists: list[list[Place]] = []
+    if scores.words is not None:
+        lists.append(_top(segments, scores.words.scores, hits, least=0.0))
+    if scores.vectors is not None:
+        lists.append(_top(segments, scores.vectors, hits, least=-1.0))
+    if by_name:
+        lists.append(by_name)
+    return fuse(lists)
+
+
+def _top(
+    segments: Sequence[Segment],
+    scores: Sequence[NDArray[np.float32]],
+    hits: Sequence[NDArray[np.bool_]],
+    *,
+    least: float,
+) -> list[Place]:
+    """The best places over `least`, ties by id, so that how segments were cut is no matter."""
+    numbers, chunks, values = [], [], []
+    for number, (score, hit) in enumerate(zip(scores, hits, strict=True)):
+        at = np.flatnonzero(hit & (score > least))
+        numbers.append(np.full(len(at), number))
+        chunks.append(at)
+        values.append(score[at])
+    worth = np.concatenate(values)
+    if len(worth) > DEPTH:
+        cut = np.partition(worth, len(worth) - DEPTH)[len(worth) - DEPTH]
+        kept = np.flatnonzero(worth >= cut)
+    else:
+        kept = np.arange(len(worth))
+    segment, chunk = np.concatenate(numbers), np.concatenate(chunks)
+    places = [(float(worth[i]), Place(int(segment[i]), int(chunk[i]))) for i in kept]
+    places.sort(key=lambda pair: (-pair[0], segments[pair[1].segment].ids[pair[1].chunk]))
+    return [place for _, place in places[:DEPTH]]
+
+
+def _by_name(
+    segments: Sequence[Segment],
+    question: Question,
+    hits: Sequence[NDArray[np.bool_]],
+    scores: _Scores,
+) -> list[Place]:
+    """Chunks of the documents that the query names, the strongest named first, then by words."""
+    found: list[tuple[int, float, str, Place]] = []
+    for number, segment in enumerate(segments):
+        strength = named(segment, question)
+        if not strength:
+            continue
+        at = np.flatnonzero(hits[number] & np.isin(segment.owner, list(strength)))
+        for chunk in at.tolist():
+            words = float(scores.words.scores[number][chunk]) if scores.words else 0.0
+            strong = strength[int(segment.owner[chunk])]
+            found.append((-strong, -words, segment.ids[chunk], Place(number, chunk)))
+    return [place for *_, place in sorted(found)[:DEPTH]]
+
+
+def _ask_again(
+    segments: Sequence[Segment],
+    question: Question,
+    first: _Scores,
+    scores: dict[Place, float],
+    statistics: Statistics,
+) -> _Scores:
+    """The same lists for the question as the best hits would put it."""
+    best = sorted(scores, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:FEEDBACK]
+    shares = np.array([1.0 / (RRF_K + position) for position in range(1, len(best) + 1)])
+    shares /= shares.sum()
+    words = first.words
+    if words is not None:
+        terms = _fed_terms(segments, question, best, shares, statistics)
+        words = lexical(segments, terms, statistics=statistics)
+    vectors = first.vectors
+    if vectors is not None and question.vector is not None:
+        pull = np.zeros_like(question.vector)
+        for place, share in zip(best, shares, strict=True):
+            own = segments[place.segment].vectors_of(place.chunk)
+            if len(own):
+                pull += np.float32(share) * own[int(np.argmax(own @ question.vector))]
+        moved = question.vector + np.float32(FEEDBACK_PULL) * pull
+        vectors = cosine(segments, np.asarray(moved / np.linalg.norm(moved), dtype=np.float32))
+    return _Scores(words, vectors)
+
+
+def _fed_terms(
+    segments: Sequence[Segment],
+    question: Question,
+    best: Sequence[Place],
+    shares: NDArray[np.float64],
+    statistics: Statistics,
+) -> dict[str, float]:
+    """The query's words and the most telling words of the best hits, mixed."""
+    told: dict[str, float] = {}
+    for place, share in zip(best, shares, strict=True):
+        names, counts = unpack(segments[place.segment].words[place.chunk])
+        length = sum(counts) or 1
+        for name, count in zip(names, counts, strict=True):
+            told[name] = told.get(name, 0.0) + float(share) * count / length
+    heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 5]
+    worth = {
+        name: told[name] * weight_of(frequency(segments, name), statistics.chunks) for name in heavy
+    }
+    kept = sorted(worth, key=lambda name: (-worth[name], name))[:FEEDBACK_TERMS]
+    whole = sum(worth[name] for name in kept) or 1.0
+    asked = sum(question.terms.values()) or 1.0
+    terms = {name: weight / asked * (1 - FEEDBACK_MIX) for name, weight in question.terms.items()}
+    for name in kept:
+        terms[name] = terms.get(name, 0.0) + FEEDBACK_MIX * worth[name] / whole
+    return terms
+
+
+def _ranked(segments: Sequence[Segment], place: Place, score: float, first: _Scores) -> Ranked:
+    segment = segments[place.segment]
+    similarity = words = None
+    if first.vectors is not None and segment.has_vector[place.chunk]:
+        similarity = float(first.vectors[place.segment][place.chunk])
+    if first.words is not None and first.words.scores[place.segment][place.chunk] > 0:
+        words = float(first.words.scores[place.segment][place.chunk])
+    return Ranked(
+        place=place,
+        id=segment.ids[place.chunk],
+        document=segment.documents[int(segment.owner[place.chunk])],
+        score=score,
+        similarity=similarity,
+        lexical=words,
+    )

@@ -1,0 +1,33 @@
+"""The words of a chunk as one small blob: stems with their counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bedside.language.stems import stems
+
+__all__ = ["count_words", "pack", "unpack"]
+
+_MOST = 65_535
+
+
+def count_words(body: str, *, head: str = "") -> Counter[str]:
+    """Stems of a chunk; those of its heading path and title count once more."""
+    found = Counter(stems(body))
+    found.update(stems(head))
+    return found
+
+
+def pack(counts: Counter[str]) -> bytes:
+    """Stems in alphabetical order, then their counts: the same words give the same bytes."""
+    names = sorted(counts)
+    tail = ",".join(str(min(counts[name], _MOST)) for name in names)
+    return f"{' '.join(names)}\n{tail}".encode()
+
+
+def unpack(blob: bytes) -> tuple[list[str], list[int]]:
+    """Stems and their counts, in alphabetical order."""
+    names, _, tail = blob.decode().partition("\n")
+    if not names:
+        return [], []
+    return names.split(" "), [int(count) for count in tail.split(",")]
