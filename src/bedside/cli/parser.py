@@ -118,12 +118,14 @@ def build_parser() -> Parser:
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")
     evaluate.add_argument("--compare", action="store_true", help="beside other libraries")
+    evaluate.set_defaults(assemblies=0)
 
     bench = command("bench", "measure speed")
     bench.add_argument("suite", choices=("context", "ingest", "search"))
     bench.add_argument("--data", metavar="DIR", help="the measuring data")
     bench.add_argument("--assemblies", type=int, default=5_000)
     bench.add_argument("--no-compare", action="store_true", help="Bedside alone")
+    bench.set_defaults(cases=None, compare=False)
     return parser
 
 
