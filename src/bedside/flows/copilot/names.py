@@ -35,9 +35,53 @@ _NAMED_CATEGORIES = {
     "immunizations": "vaccine",
 }
 _WEAK = frozenset(
-    "disorder finding situation procedure regime therapy of the due to with without for and in by to no on or "
-    "acute chronic history test screening examination evaluation documentation normal second first left right "
-    "type disease syndrome injury surgery operation regime record artifact patient current suspected".split()
+    [
+        "disorder",
+        "finding",
+        "situation",
+        "procedure",
+        "regime",
+        "therapy",
+        "of",
+        "the",
+        "due",
+        "to",
+        "with",
+        "without",
+        "for",
+        "and",
+        "in",
+        "by",
+        "to",
+        "no",
+        "on",
+        "or",
+        "acute",
+        "chronic",
+        "history",
+        "test",
+        "screening",
+        "examination",
+        "evaluation",
+        "documentation",
+        "normal",
+        "second",
+        "first",
+        "left",
+        "right",
+        "type",
+        "disease",
+        "syndrome",
+        "injury",
+        "surgery",
+        "operation",
+        "regime",
+        "record",
+        "artifact",
+        "patient",
+        "current",
+        "suspected",
+    ]
 )
 _LINKS = frozenset({"of", "the", "a", "in", "by", "with", "due", "to", "and", "for"})
 

@@ -11,7 +11,7 @@ from datetime import date
 from decimal import Decimal
 
 from bedside.core.value import value
-from bedside.flows.copilot.lexicon import Lexicon, Meaning, Token, lexicon, tokenise
+from bedside.flows.copilot.lexicon import Lexicon, Meaning, lexicon, tokenise
 from bedside.flows.copilot.names import analyte_lexicon, clinical_phrases, is_drug_word
 from bedside.flows.copilot.query import Threshold, Window
 from bedside.flows.copilot.windows import find_window, number_of
@@ -19,8 +19,56 @@ from bedside.flows.copilot.windows import find_window, number_of
 __all__ = ["Piece", "read"]
 
 _UNIT = frozenset(
-    "mg dl mmol l g gm kg kgs lb lbs cm m m2 percent mmhg mm hg ml min ng pg ug mcg u iu iul ul fl k cel c f "
-    "degrees bpm kilograms kilos score points meq umol micromol units unit 1.73 per % / years".split()
+    [
+        "mg",
+        "dl",
+        "mmol",
+        "l",
+        "g",
+        "gm",
+        "kg",
+        "kgs",
+        "lb",
+        "lbs",
+        "cm",
+        "m",
+        "m2",
+        "percent",
+        "mmhg",
+        "mm",
+        "hg",
+        "ml",
+        "min",
+        "ng",
+        "pg",
+        "ug",
+        "mcg",
+        "u",
+        "iu",
+        "iul",
+        "ul",
+        "fl",
+        "k",
+        "cel",
+        "c",
+        "f",
+        "degrees",
+        "bpm",
+        "kilograms",
+        "kilos",
+        "score",
+        "points",
+        "meq",
+        "umol",
+        "micromol",
+        "units",
+        "unit",
+        "1.73",
+        "per",
+        "%",
+        "/",
+        "years",
+    ]
 )
 _PUNCTUATION = frozenset("?!.:;,-/+")
 _BOUNDARY = frozenset("?.;,/+!")
@@ -119,14 +167,16 @@ def _phrase(
     if record is not None and (own := record.at(words, at)) is not None and own[0] > end:
         # A name of the record counts where it says more than the general words do.
         return own
-    if not known:
-        return None
-    meanings = [meaning for one in known if one[0] == end for meaning in one[1]]
-    return end, tuple(dict.fromkeys(meanings))
+    meanings = [
+        meaning for one in known if one[0] == end for meaning in one[1] if meaning.kind != "plain"
+    ]
+    return (end, tuple(dict.fromkeys(meanings))) if meanings else None
 
 
 def _bound(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
     """A comparison with its figure and unit: "above 5 mmol/L", "> 7 %", "between 4 and 6"."""
+    if (trailing := _bound_after(words, at)) is not None:
+        return trailing
     phrase = lexicon().at(words, at)
     if phrase is None:
         return None
@@ -145,7 +195,7 @@ def _bound(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
         if index + 1 >= len(words) or words[index] not in {"and", "to", "-"}:
             return None
         upper = _figure(words, index + 1)
-        if upper is None or _year_like(value_) and _year_like(upper):
+        if upper is None or (_year_like(value_) and _year_like(upper)):
             return None
         index += 2
     start = index
@@ -156,6 +206,37 @@ def _bound(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
         return None
     threshold = Threshold(op=op, value=value_, upper=upper, unit=unit)  # type: ignore[arg-type]
     return index, Piece(said=" ".join(words[at:index]), bound=threshold)
+
+
+_AFTER = {
+    "more": ">=",
+    "above": ">=",
+    "higher": ">=",
+    "greater": ">=",
+    "over": ">=",
+    "less": "<=",
+    "lower": "<=",
+    "below": "<=",
+}
+
+
+def _bound_after(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
+    """A bound said after its figure: "6.5 or more", "140 mmHg or above"."""
+    value_ = _figure(words, at)
+    if value_ is None:
+        return None
+    index = at + 1
+    while index < len(words) and words[index] in _UNIT:
+        index += 1
+    if (
+        index + 1 >= len(words)
+        or words[index] not in {"or", "and"}
+        or words[index + 1] not in _AFTER
+    ):
+        return None
+    unit = "".join(words[at + 1 : index])
+    bound = Threshold(op=_AFTER[words[index + 1]], value=value_, unit=unit)  # type: ignore[arg-type]
+    return index + 2, Piece(said=" ".join(words[at : index + 2]), bound=bound)
 
 
 def _figure(words: Sequence[str], at: int) -> Decimal | None:

@@ -58,7 +58,9 @@ class Clause:
     @property
     def asked(self) -> bool:
         """True when the clause says what to do with its subject."""
-        return bool(self.ops or self.bound or self.statuses or self.last or self.verbs - {"take"})
+        return bool(
+            self.ops or self.bound or self.statuses or self.last or self.verbs - {"take", "on"}
+        )
 
 
 def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
@@ -82,7 +84,7 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
     )
     if unknown or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    settled = _settled(clauses)
+    settled = None if _relates(clauses) else _settled(clauses)
     if settled is None:
         return parsed
     queries: list[Query] = []
@@ -98,6 +100,8 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
 
 
 def _unknown(piece: Piece) -> bool:
+    if piece.means("halt") is not None:
+        return True
     return not (piece.meanings or piece.window or piece.bound or piece.boundary) and (
         piece.number is None
     )
@@ -150,6 +154,7 @@ _IMPLIED = {
     "undergo": "procedures",
     "diagnose": "conditions",
     "take": "medications",
+    "on": "medications",
 }
 _ALWAYS_IMPLIED = {"visit": "timeline", "allergic": "allergies"}
 
@@ -236,6 +241,7 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                 statuses=clause.statuses if clause.asked else source.statuses,
                 last=clause.last if clause.asked else source.last,
             )
+    filled = _with_allergies(filled)
     for index, clause in enumerate(filled):
         if not clause.asked:
             source = next(
@@ -254,6 +260,35 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
     return _windows(list(clauses), filled)
 
 
+def _with_allergies(clauses: list[Clause]) -> list[Clause]:
+    """ "Allergy to penicillin or latex": the second substance is asked the same way."""
+    found: list[Clause] = []
+    for clause in clauses:
+        before = found[-1] if found else None
+        bare = bool(clause.entities) and not (clause.asked or clause.verbs or clause.topics)
+        if (
+            before is not None
+            and bare
+            and ("allergies" in before.topics or "allergic" in before.verbs)
+        ):
+            found.append(replace(clause, topics=("allergies",), ops=before.ops))
+        else:
+            found.append(clause)
+    return found
+
+
+def _relates(clauses: Sequence[Clause]) -> bool:
+    """Bare names of different kinds ("naproxen and CKD?") ask how they bear on each other."""
+    kinds = [
+        {"figure" if one.kind in {"analyte", "panel"} else one.kind for one in group}
+        for clause in clauses
+        for group in clause.entities
+    ]
+    mixed = any(not (left & right) for left in kinds for right in kinds)
+    bare = not any(clause.asked or clause.verbs or clause.topics for clause in clauses)
+    return mixed and bare
+
+
 def _alike(source: Clause, clause: Clause) -> bool:
     """An operation passes over only between subjects of one kind."""
     kinds = {one.kind for group in source.entities for one in group}
@@ -261,7 +296,9 @@ def _alike(source: Clause, clause: Clause) -> bool:
     if bool(kinds) != bool(other):
         return False
     if kinds:
-        return bool(kinds & other) or source.bound is None and {"analyte", "panel"} >= kinds | other
+        return bool(kinds & other) or (
+            source.bound is None and {"analyte", "panel"} >= kinds | other
+        )
     return not source.fields and not clause.fields
 
 

@@ -80,7 +80,7 @@ def _person(clause: Clause) -> tuple[Query, ...]:
     allowed = {"when", "latest", "list"}
     if clause.entities or clause.topics or clause.bound or clause.window or clause.ops - allowed:
         return ()
-    if clause.visits or clause.last or clause.statuses or clause.verbs:
+    if clause.visits or clause.last or clause.statuses or clause.verbs - {"on"}:
         return ()
     return tuple(Query(topic="person", ask="field", field=field) for field in clause.fields)
 
@@ -91,7 +91,7 @@ def _person(clause: Clause) -> tuple[Query, ...]:
 def _allergies(clause: Clause) -> tuple[Query, ...]:
     if set(clause.topics) - {"allergies", "medications"} or clause.window or clause.bound:
         return ()
-    if clause.visits or clause.last or clause.verbs - {"allergic", "take"}:
+    if clause.visits or clause.last or clause.verbs - {"allergic", "take", "on"}:
         return ()
     if clause.ops - {"list", "all", "any", "count", "latest"} or "inactive" in clause.statuses:
         return ()
@@ -141,7 +141,7 @@ def _thing(clause: Clause, group: tuple[Entity, ...]) -> tuple[Query, ...]:
     if entity is None:
         return ()
     if entity.kind in {"analyte", "panel"}:
-        if topics - {"labs", "vitals", "reports"} or verbs - {"measure", "take", "diagnose"}:
+        if topics - {"labs", "vitals", "reports"} or verbs - {"measure", "take", "diagnose", "on"}:
             return ()
         return _figure(clause, entity)
     topic = _KIND_TOPIC[entity.kind]
@@ -167,6 +167,8 @@ def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
         return ()
     if entity.kind == "panel" and (clause.bound is not None or clause.last is not None):
         return ()
+    if entity.key == "cause of death" and ask != "latest":
+        return ()
     if clause.bound is not None and ask not in {
         "any",
         "count",
@@ -188,50 +190,53 @@ def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
     )
 
 
+_WHEN: dict[frozenset[str], Ask] = {
+    frozenset({"latest"}): "when_last",
+    frozenset({"first"}): "when_first",
+    frozenset({"highest"}): "when_highest",
+    frozenset({"lowest"}): "when_lowest",
+}
+
+
 def _figure_ask(clause: Clause, ops: set[str]) -> Ask | None:
+    """The one thing to do with an analyte's readings; `None` where the words do not say one."""
+    if "since" in ops:
+        return None
     if "count" in ops:
         return "count" if ops <= {"count", "any", "list"} and clause.last is None else None
-    ops.discard("any") if ops - {"any"} and clause.bound is None else None
+    if ops - {"any"} and clause.bound is None:
+        ops = ops - {"any"}
     if clause.last is not None:
-        return (
-            "list"
-            if ops <= {"latest", "list", "previous", "trend"} and clause.bound is None
-            else None
-        )
-    if "when" in ops:
-        rest = ops - {"when", "any", "list"}
-        table: dict[frozenset[str], Ask] = {
-            frozenset(): "list" if clause.bound else "when_last",
-            frozenset({"latest"}): "when_last",
-            frozenset({"first"}): "when_first",
-            frozenset({"highest"}): "when_highest",
-            frozenset({"lowest"}): "when_lowest",
-        }
-        return table.get(frozenset(rest))
+        fits = ops <= {"latest", "list", "previous", "trend", "when"} and clause.bound is None
+        return "list" if fits else None
     if clause.bound is not None:
-        if ops <= {"any"}:
-            # "is it above 7?" asks for now, "was it ever" for any reading.
-            return "any"
-        return (
-            {"list": "list", "latest": "latest"}.get(next(iter(ops - {"any"}), ""))
-            if len(  # type: ignore[return-value]
-                ops - {"any"}
-            )
-            == 1
-            else None
-        )
+        return _bounded_ask(ops)
+    if "when" in ops:
+        if "list" in ops:
+            return "list" if ops <= {"when", "list", "latest"} else None
+        return _WHEN.get(frozenset(ops - {"when"}) or frozenset({"latest"}))
     if not ops:
         return "list" if clause.window is not None else "latest"
-    if ops == {"any"}:
-        return "any"
-    if ops <= {"trend", "list", "latest"} and "trend" in ops:
-        return "trend"
     if ops & _CHANGES:
-        ops -= {"latest", "first", "trend", "list"}
-    single = ops - {"list"} if ops & {"latest", "first", *_FIGURES} else ops
-    if len(single) != 1:
-        return None
-    return cast("Ask", next(iter(single)))
+        ops = ops - {"latest", "first", "trend", "list"}
+    elif "trend" in ops:
+        return "trend" if ops <= {"trend", "list", "latest"} else None
+    single = ops - {"list"} or ops
+    return cast("Ask", next(iter(single))) if len(single) == 1 else None
+
+
+def _bounded_ask(ops: set[str]) -> Ask | None:
+    """With a bound: was it ever, list those, is it now, when last or first."""
+    rest = frozenset(ops - {"any"})
+    table: dict[frozenset[str], Ask] = {
+        frozenset(): "any",
+        frozenset({"list"}): "list",
+        frozenset({"latest"}): "latest",
+        frozenset({"when"}): "list",
+        frozenset({"when", "latest"}): "when_last",
+        frozenset({"when", "first"}): "when_first",
+    }
+    return table.get(rest)
 
 
 def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
@@ -240,25 +245,24 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
     if ops & (_FIGURES | _CHANGES) or clause.last is not None:
         return ()
     verbs = {
-        "medications": {"take", "start", "stop", "measure"},
-        "conditions": {"diagnose", "resolve", "take", "measure", "start"},
-        "procedures": {"undergo", "measure", "take", "diagnose"},
-        "immunizations": {"vaccinate", "take", "measure", "diagnose"},
+        "medications": {"take", "start", "stop", "measure", "on", "dose"},
+        "conditions": {"diagnose", "resolve", "on", "start"},
+        "procedures": {"undergo", "measure", "take", "diagnose", "on"},
+        "immunizations": {"vaccinate", "take", "measure", "diagnose", "on"},
     }[topic]
     if clause.verbs - verbs:
         return ()
     status = _status(clause)
     if status is None:
         return ()
-    ask = _event_ask(clause, ops, topic, status)
+    ask = _event_ask(clause, ops, topic)
     if ask is None:
         return ()
     if ask == "any" and status == "inactive":
         status, ops = "any", ops | {"any"}
     ever = (
         "any" in ops
-        or "diagnose" in clause.verbs
-        and topic == "conditions"
+        or ("diagnose" in clause.verbs and topic == "conditions")
         or topic in {"procedures", "immunizations"}
     )
     if topic == "medications" and ask == "any" and status == "any" and not ever:
@@ -268,35 +272,35 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
     return (Query(topic=topic, ask=ask, entity=entity, window=clause.window, status=status),)
 
 
-def _event_ask(clause: Clause, ops: set[str], topic: Topic, status: Status) -> Ask | None:
+def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     verbs = clause.verbs
     if "count" in ops:
         return "count" if ops <= {"count", "any"} and not verbs & {"stop", "resolve"} else None
     if verbs & {"stop", "resolve"}:
-        if "when" in ops and ops <= {"when", "latest"}:
-            return "when_end"
-        return "any" if not ops - {"any"} else None
+        if "when" in ops:
+            return "when_end" if ops <= {"when", "latest"} else None
+        return "any" if ops <= {"any"} else None
+    if "since" in ops:
+        return "when_first" if ops <= {"since", "when", "first"} else None
     if "when" in ops:
-        rest = ops - {"when", "any", "list"}
-        if rest == {"latest"}:
-            return "when_last"
-        if rest == {"first"}:
-            return "when_first"
-        if rest:
-            return None
-        return "when_first" if topic in {"conditions"} or "start" in verbs else "when_last"
+        return _event_when(ops - {"when", "any", "list"}, verbs, topic)
     if "list" in ops:
         return "list" if ops <= {"list", "any", "latest"} else None
     if ops == {"first"}:
         return "when_first"
     if "latest" in ops and topic in {"procedures", "immunizations"}:
         return "when_last" if ops <= {"latest", "any"} else None
-    if "start" in verbs and topic == "medications" and not ops:
-        return "any"
-    if ops <= {"any", "latest"}:
-        return "any"
-    _ = status
-    return None
+    return "any" if ops <= {"any", "latest"} else None
+
+
+def _event_when(rest: set[str], verbs: frozenset[str], topic: Topic) -> Ask | None:
+    if rest == {"latest"}:
+        return "when_last"
+    if rest == {"first"}:
+        return "when_first"
+    if rest:
+        return None
+    return "when_first" if topic == "conditions" or "start" in verbs else "when_last"
 
 
 def _status(clause: Clause) -> Status | None:
@@ -317,7 +321,7 @@ def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
         "procedures": {"undergo", "take", "measure"},
         "immunizations": {"vaccinate", "take"},
     }.get(topic, {"take", "start"} if topic == "careplans" else set())
-    if clause.verbs - verbs or ("start" in clause.verbs and topic != "careplans"):
+    if clause.verbs - verbs - {"on"} or ("start" in clause.verbs and topic != "careplans"):
         return ()
     status = _status(clause)
     if status is None:
@@ -390,7 +394,7 @@ def _visits(clause: Clause) -> tuple[Query, ...]:
     visits = set(clause.visits)
     if len(visits) > 1 or clause.entities or clause.statuses or clause.bound:
         return ()
-    if clause.verbs - {"visit"} or clause.ops & (_FIGURES | _CHANGES):
+    if clause.verbs - {"visit", "on"} or clause.ops & (_FIGURES | _CHANGES):
         return ()
     visit = next(iter(visits), "")
     ops = clause.ops - {"list", "all"}
@@ -417,6 +421,6 @@ def _panel(clause: Clause, topic: Topic) -> tuple[Query, ...]:
     """ "Latest labs", "vitals in 2019": the newest reading of each kind."""
     if clause.ops - {"latest", "list", "all", "any"} or clause.statuses or clause.last is not None:
         return ()
-    if clause.verbs - {"measure"} or clause.entities:
+    if clause.verbs - {"measure", "on"} or clause.entities:
         return ()
     return (Query(topic=topic, ask="latest", window=clause.window),)

@@ -39,7 +39,21 @@ _MONTHS = {
 _WORDS = {
     word: number
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        start=1,
     )
 }
 _ISO = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\Z")
@@ -138,7 +152,7 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
     unit, end = (spelled[1], index + 3) if number and len(spelled) > 1 else (spelled[0], index + 2)
     if number is None:
         # "last year" may mean the calendar year; "over the past year" cannot.
-        if index == at or tokens[index] != "past" and "over" not in tokens[at:index]:
+        if index == at or (tokens[index] != "past" and "over" not in tokens[at:index]):
             return None
         number = 1
     if unit in _UNITS:
@@ -297,7 +311,7 @@ def _spelled(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
             return None
 
 
-def _used(tokens: Sequence[str], at: int):  # noqa: ANN202 - a closure over the index
+def _used(tokens: Sequence[str], at: int):
     def end(words: int) -> int:
         index, seen = at, 0
         while index < len(tokens) and seen < words:

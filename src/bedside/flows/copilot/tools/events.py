@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from difflib import SequenceMatcher
 
 from bedside.flows.copilot.names import matching, nearby
 from bedside.flows.copilot.query import Entity, Query
@@ -27,6 +28,8 @@ _PLACE = {
     "immunizations": "the immunizations",
 }
 _MOST_NAMED = 8
+_ALIKE = 0.6
+_SHORT = 5
 
 
 def is_active(fact: Fact) -> bool:
@@ -35,12 +38,15 @@ def is_active(fact: Fact) -> bool:
 
 
 def thing_name(entity: Entity) -> str:
-    """How an answer calls the thing: as the question did, abbreviations in capitals."""
+    """How an answer calls the thing: its usual name, and how the question said it if far from that."""
     said = entity.said
-    return said.upper() if len(said) <= 4 and said.isalpha() and said not in _WORDS else said
-
-
-_WORDS = {"gout", "flu", "td", "acne", "pain", "burn", "iron"}
+    if entity.key.startswith("record:") or entity.kind == "drug_class":
+        return said
+    name = entity.key.replace("-", " / ") if entity.kind == "drug" else entity.key
+    if SequenceMatcher(None, said, name).ratio() > _ALIKE or said in name or name in said:
+        return name
+    shown = said.upper() if len(said.replace(" ", "")) <= _SHORT else said
+    return f"{name} ({shown})"
 
 
 def _sentence(text: str) -> str:
@@ -55,7 +61,8 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     everything = record.of(category)
     all_named = matching(query.entity, everything)
     if query.topic == "procedures":
-        all_named += [fact for fact in matching(query.entity, record.of("reports"))]
+        all_named += matching(query.entity, record.of("reports"))
+        all_named += _history(query.entity, record)
     named = [fact for fact in all_named if query.window is None or query.window.holds(day_of(fact))]
     if query.status == "inactive" and query.ask != "any":
         named = [fact for fact in named if not is_active(fact)]
@@ -74,6 +81,13 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
             return _when_end(query, named, sheet)
         case _:
             return False
+
+
+def _history(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """Problems that say that a procedure was done: "History of appendectomy"."""
+    return [
+        fact for fact in matching(entity, record.of("conditions")) if "history" in fact.name.lower()
+    ]
 
 
 def _none(
@@ -136,7 +150,7 @@ def _line(fact: Fact) -> str:
                 f"{name}: {fact.status or 'status not recorded'}, ordered {when_text(fact)}{dose}"
             )
         case "conditions":
-            return f"{name}: {_standing(fact)}"
+            return f"{name}, {_standing(fact)}"
         case _:
             return f"{name} on {when_text(fact)}"
 
@@ -173,6 +187,8 @@ def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
         return False
     name = thing_name(entity)
     newest = named[0]
+    if query.topic == "medications" and not any(fact.dosage for fact in named):
+        sheet.missing(f"dosage instructions for {name}")
     if query.topic in {"procedures", "immunizations"}:
         many = f", {len(named)} times in all" if len(named) > 1 else ""
         sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}{many}.")

@@ -92,6 +92,10 @@ class Sheet:
         """Add a line: a sentence or a list entry."""
         self._lines.append(line)
 
+    def cites(self, fact: Fact) -> bool:
+        """True when the entry was cited already."""
+        return (f"{fact.source.id}:0", fact.source.revision) in self._numbers
+
     def gap(self) -> None:
         """Add an empty line between two parts."""
         if self._lines and self._lines[-1]:
@@ -156,8 +160,7 @@ def _quotes(text: str, items: Sequence[Item]) -> Iterable[Quote]:
                 continue
             segment = line[start : marker.start()]
             begin = start + len(segment) - len(segment.lstrip(" -;,."))
-            if begin >= marker.start():
-                begin = marker.start()
+            begin = min(marker.start(), begin)
             yield Quote(
                 n=number, text=items[number - 1].body, at=(offset + begin, offset + marker.end())
             )

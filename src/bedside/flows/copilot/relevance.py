@@ -1,0 +1,244 @@
+"""Which record entries bear on a question, and how much. Pure.
+
+Rank bands, higher survives: 100 what a rule's answer rests on, 80 entries of a named thing, 60
+what the intent is about, 40 the rest of the fetched categories. Inside a band newer is higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bedside.core.value import value
+from bedside.flows.copilot.names import matching, nearby, panel_members
+from bedside.flows.copilot.query import Entity, Parsed, Query
+from bedside.flows.copilot.tools.events import is_active
+from bedside.flows.copilot.tools.readings import readings_of
+from bedside.flows.copilot.tools.sheet import day_of
+from bedside.record.needs import Category, Fact, RecordFacts
+
+__all__ = ["Ranked", "rank_facts"]
+
+_RULE, _NAMED, _NEAR, _INTENT, _REST = 100.0, 80.0, 70.0, 60.0, 40.0
+_MOST_READINGS = 40
+_MOST_NAMED = 30
+_MOST_KINDS = 18
+_OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
+    "synopsis": (("conditions", 12), ("medications", 12), ("timeline", 3), ("procedures", 4)),
+    "plan": (("conditions", 10), ("medications", 12)),
+    "diagnosis": (("conditions", 10), ("medications", 8)),
+    "drug": (("medications", 12), ("conditions", 8)),
+    "risk": (("conditions", 10), ("medications", 8)),
+    "protocol": (("conditions", 8), ("medications", 8)),
+    "medications": (("medications", 30), ("conditions", 8)),
+    "timeline": (("timeline", 10), ("procedures", 6), ("conditions", 6)),
+    "procedures": (("procedures", 12), ("reports", 4)),
+    "conditions": (("conditions", 20),),
+    "orders": (("orders", 15),),
+    "documents": (("documents", 15), ("reports", 5)),
+    "immunizations": (("immunizations", 15),),
+    "careplans": (("careplans", 10), ("goals", 10)),
+    "question": (("conditions", 8), ("medications", 8)),
+    "unknown": (("conditions", 10), ("medications", 10), ("timeline", 3), ("procedures", 3)),
+}
+_WITH_RESULTS = {"synopsis", "labs", "trend", "unknown", "risk"}
+_ALWAYS_APART: frozenset[str] = frozenset({"demographics", "allergies", "alerts"})
+
+
+@value
+class Ranked:
+    """A record entry and how much it bears on the question, 0 to 100."""
+
+    fact: Fact
+    rank: float
+
+
+def rank_facts(
+    record: RecordFacts, parsed: Parsed, *, intent: str, cited: Iterable[Fact] = ()
+) -> tuple[Ranked, ...]:
+    """The entries worth showing, highest rank first, each once.
+
+    Demographics, allergies and alerts are left out: they have blocks of their own.
+
+    Args:
+        record: What was fetched.
+        parsed: The question as read with the record's names.
+        intent: Its intent.
+        cited: Entries that a rule's answer rests on.
+    """
+    found: dict[str, Ranked] = {}
+
+    def put(facts: Sequence[Fact], band: float) -> None:
+        for place, fact in enumerate(facts):
+            if fact.category in _ALWAYS_APART:
+                continue
+            rank = band - min(place, 90) / 10
+            key = str(fact.source.id)
+            if key not in found or found[key].rank < rank:
+                found[key] = Ranked(fact=fact, rank=rank)
+
+    put(list(cited), _RULE)
+    for query in parsed.queries:
+        put(_of_query(query, record), _RULE)
+    if not parsed.queries:
+        for entity in parsed.entities:
+            put(_of_entity(entity, record), _NAMED)
+            put(_around(entity, record), _NEAR)
+        for category, most in _OF_INTENT.get(intent, ()):
+            put(_standing_first(record.of(category))[:most], _INTENT)
+        if intent in _WITH_RESULTS or not parsed.entities:
+            put(_latest_results(record)[:_MOST_KINDS], _REST + 10)
+        put(_evidence(record), _INTENT)
+    return tuple(sorted(found.values(), key=lambda one: -one.rank))
+
+
+def _of_query(query: Query, record: RecordFacts) -> list[Fact]:
+    if query.entity is not None:
+        facts = _of_entity(query.entity, record)
+        if query.window is not None:
+            facts = [fact for fact in facts if query.window.holds(day_of(fact))] or facts[:2]
+        return facts
+    if query.topic in {"person", "labs", "vitals", "observations"}:
+        return _latest_results(record) if query.topic != "person" else []
+    category: Category = query.topic  # type: ignore[assignment]
+    facts = [
+        fact
+        for fact in record.of(category)
+        if query.window is None or query.window.holds(day_of(fact))
+    ]
+    if query.status == "active" and query.topic in {"medications", "conditions", "careplans"}:
+        facts = [fact for fact in facts if is_active(fact)]
+    elif query.status == "inactive":
+        facts = [fact for fact in facts if not is_active(fact)]
+    if query.topic == "timeline" and query.ask in {"when_last", "when_first"} and not query.visit:
+        facts = facts[:2] if query.ask == "when_last" else facts[-2:]
+    return facts[:_MOST_READINGS]
+
+
+def _of_entity(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """Entries of the named thing, newest first; of many readings the newest, ends and extremes."""
+    if entity.kind == "panel":
+        members = [Entity(kind="analyte", key=key, said=key) for key in panel_members(entity.key)]
+        return [fact for member in members for fact in _thinned(_readings(member, record), most=4)]
+    if entity.kind == "analyte":
+        return _thinned(_readings(entity, record), most=_MOST_READINGS)
+    pool: list[Fact] = []
+    for category in _POOLS.get(entity.kind, ()):
+        pool += record.of(category)
+    return _thinned(matching(entity, pool), most=_MOST_NAMED)
+
+
+_POOLS: dict[str, tuple[Category, ...]] = {
+    "drug": ("medications",),
+    "drug_class": ("medications",),
+    "condition": ("conditions", "careplans"),
+    "procedure": ("procedures", "reports", "conditions"),
+    "vaccine": ("immunizations",),
+    "allergen": ("allergies",),
+}
+
+
+def _readings(entity: Entity, record: RecordFacts) -> list[Fact]:
+    found = [one.fact for one in readings_of(entity, record.of("observations"))]
+    return list(reversed(list({fact.source.id: fact for fact in found}.values())))
+
+
+def _thinned(facts: list[Fact], *, most: int) -> list[Fact]:
+    """At most so many: the newest, the first, the highest and the lowest stay."""
+    if len(facts) <= most:
+        return facts
+    valued = [fact for fact in facts if fact.value is not None]
+    edges = [facts[-1]]
+    if valued:
+        edges += [
+            max(valued, key=lambda fact: fact.value or 0),
+            min(valued, key=lambda fact: fact.value or 0),
+        ]
+    kept = facts[: most - len(edges)]
+    return kept + [fact for fact in dict.fromkeys(edges) if fact not in kept]
+
+
+def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """What is close to the named thing: related problems, its results, why a medicine was given."""
+    if entity.kind == "condition":
+        near = nearby(entity, record.of("conditions"))
+        results = [
+            fact
+            for key in _RESULTS_OF.get(entity.key, ())
+            for fact in _thinned(
+                _readings(Entity(kind="analyte", key=key, said=key), record), most=5
+            )
+        ]
+        named = matching(entity, record.of("conditions"))
+        reasons = {fact.name for fact in named}
+        given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
+        return [*near[:4], *_newest_of_each(given)[:6], *results]
+    if entity.kind in {"drug", "drug_class"}:
+        return matching(entity, record.of("allergies"))
+    return []
+
+
+_KIDNEY = ("egfr", "creatinine", "potassium", "acr")
+_RESULTS_OF: dict[str, tuple[str, ...]] = {
+    "diabetes": ("hba1c", "glucose", "egfr", "acr"),
+    "type 2 diabetes": ("hba1c", "glucose", "egfr", "acr"),
+    "type 1 diabetes": ("hba1c", "glucose", "egfr", "acr"),
+    "prediabetes": ("hba1c", "glucose", "bmi"),
+    "hypertension": ("blood pressure", "potassium", "creatinine", "egfr"),
+    "hyperlipidemia": ("ldl", "cholesterol", "triglycerides", "hdl"),
+    "hypertriglyceridemia": ("triglycerides", "ldl"),
+    "metabolic syndrome": ("hba1c", "triglycerides", "hdl", "blood pressure", "bmi"),
+    "obesity": ("bmi", "weight"),
+    "coronary heart disease": ("ldl", "blood pressure", "hba1c"),
+    "heart disease": ("ejection fraction", "ntprobnp", "blood pressure", "ldl"),
+    "heart failure": ("ejection fraction", "ntprobnp", "potassium", "egfr", "blood pressure"),
+    "atrial fibrillation": ("inr", "egfr", "blood pressure"),
+    "stroke": ("blood pressure", "ldl", "inr"),
+    "myocardial infarction": ("ldl", "blood pressure", "ejection fraction"),
+    "chronic kidney disease": _KIDNEY,
+    "kidney disease": _KIDNEY,
+    "anemia": ("hemoglobin", "mcv", "ferritin", "vitamin b12"),
+    "iron deficiency": ("hemoglobin", "mcv", "ferritin"),
+    "copd": ("fev1 fvc", "oxygen saturation", "smoking status"),
+    "lung disease": ("fev1 fvc", "oxygen saturation", "smoking status"),
+    "lung cancer": ("smoking status", "weight"),
+    "asthma": ("fev1 fvc",),
+    "prostate cancer": ("psa",),
+    "hypothyroidism": ("tsh", "free t4"),
+    "gout": ("uric acid", "creatinine"),
+    "osteoporosis": ("t score", "vitamin d", "calcium"),
+    "liver disease": ("alt", "ast", "bilirubin", "albumin", "platelets"),
+    "alzheimer disease": ("mmse",),
+    "dementia": ("mmse",),
+    "chronic pain": ("pain score",),
+    "pregnancy": ("blood pressure", "hemoglobin"),
+    "fracture": ("t score",),
+}
+
+
+def _standing_first(facts: Sequence[Fact]) -> list[Fact]:
+    """One entry a name, the newest; those that stand now before those that ended."""
+    kept = _newest_of_each(facts)
+    return sorted(kept, key=lambda fact: not is_active(fact))
+
+
+def _newest_of_each(facts: Sequence[Fact]) -> list[Fact]:
+    seen: dict[str, Fact] = {}
+    for fact in facts:
+        before = seen.get(fact.name)
+        if before is None or (is_active(fact) and not is_active(before)):
+            seen[fact.name] = fact
+    return list(seen.values())
+
+
+def _latest_results(record: RecordFacts) -> list[Fact]:
+    """The newest entry of each kind of observation, newest first."""
+    seen: dict[str, Fact] = {}
+    for fact in record.of("observations"):
+        seen.setdefault(fact.code or fact.name, fact)
+    return list(seen.values())
+
+
+def _evidence(record: RecordFacts) -> list[Fact]:
+    """What the insights and contradictions rest on."""
+    facts = [fact for insight in record.insights[:4] for fact in insight.facts[:3]]
+    return [*facts, *(fact for one in record.contradictions for fact in one.facts)]

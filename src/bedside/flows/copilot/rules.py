@@ -1,0 +1,37 @@
+"""The whole question by rule, or nothing (CO-01). Pure."""
+
+from __future__ import annotations
+
+from bedside.core.turn import Draft
+from bedside.flows.copilot.plan import Nothing, facts_of, grounded, parsed_of
+from bedside.flows.copilot.tools.answering import answer_queries
+from bedside.flows.flow import View
+
+__all__ = ["rule_draft"]
+
+_GREETING = "Hello. Ask about this patient's record, documents, or a guideline."
+_GREETING_KNOWLEDGE = "Hello. Ask about a guideline, a medicine or a protocol; no patient is open."
+_THANKS = "You are welcome."
+
+
+def rule_draft(view: View[Nothing]) -> Draft | None:
+    """The answer of deterministic tools; `None` where they cannot take the whole question.
+
+    A document uploaded or selected for this question may hold newer facts than the record, so then
+    rules do not answer.
+    """
+    if view.plan.intent == "greeting":
+        return Draft(text=_greeting(view))
+    if not grounded(view.opened) or view.request.documents or view.request.selected:
+        return None
+    record = facts_of(view)
+    if record is None:
+        return None
+    parsed = parsed_of(view)
+    return answer_queries(parsed.queries, record, today=view.opened.as_of)
+
+
+def _greeting(view: View[Nothing]) -> str:
+    if "thank" in view.request.text.lower() or "cheers" in view.request.text.lower():
+        return _THANKS
+    return _GREETING if grounded(view.opened) else _GREETING_KNOWLEDGE

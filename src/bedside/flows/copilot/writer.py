@@ -1,0 +1,235 @@
+"""The extractive writer: an answer composed of cited entries and sentences, with no model (EN-M7).
+
+It reads like an answer (headline, facts in order of relevance, what is missing), adds nothing of
+its own, and says that it is extractive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bedside.core.turn import Draft
+from bedside.flows.copilot.excerpts import Excerpt, best_sentences, terms_of
+from bedside.flows.copilot.modes import MODES
+from bedside.flows.copilot.names import matching, panel_members, shown_name
+from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
+from bedside.flows.copilot.query import Entity, Parsed
+from bedside.flows.copilot.relevance import rank_facts
+from bedside.flows.copilot.rules import rule_draft
+from bedside.flows.copilot.summary import write_summary
+from bedside.flows.copilot.tools.allergies import allergy_line
+from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.readings import readings_of
+from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.flow import View
+from bedside.record.needs import Fact, RecordFacts
+
+__all__ = ["write_unaided"]
+
+_HONEST = "Composed without a model from entries and sentences as written; nothing is interpreted."
+_MOST_ENTITIES = 4
+_RESERVE = 40
+_WITH_ALLERGIES = {"plan", "drug", "protocol", "question", "unknown", "medications"}
+
+
+def write_unaided(view: View[Nothing]) -> Draft:
+    """The draft that stands when no model can."""
+    ruled = rule_draft(view)
+    if ruled is not None:
+        return ruled
+    sheet = Sheet()
+    limit = MODES[view.plan.mode].words
+    record = facts_of(view)
+    if not grounded(view.opened) or record is None:
+        _knowledge(view, sheet, limit)
+        return sheet.draft(by="extractive")
+    fresh = [one for one in _documents(view) if one.superseded is False]
+    if view.request.documents or view.request.selected:
+        _quoted(fresh, "In the document:", sheet, limit)
+    if view.plan.intent == "synopsis":
+        write_summary(record, sheet, today=view.opened.as_of, words=limit)
+    else:
+        _grounded(view, record, sheet, limit)
+    if not (view.request.documents or view.request.selected):
+        _quoted(fresh[:2], "In the documents:", sheet, limit)
+    _guidelines(view, record, sheet, limit)
+    sheet.gap()
+    sheet.say(_HONEST)
+    return sheet.draft(by="extractive")
+
+
+def _room(sheet: Sheet, limit: int) -> bool:
+    return sum(len(line.split()) for line in sheet.lines) < limit - _RESERVE
+
+
+# ---- with a patient
+
+
+def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    parsed = parsed_of(view)
+    for entity in parsed.entities[:_MOST_ENTITIES]:
+        _about(entity, record, sheet)
+    said = len(sheet.lines)
+    _contradictions(record, parsed, sheet)
+    if view.plan.intent in _WITH_ALLERGIES:
+        _allergies(record, sheet)
+    ranked = rank_facts(record, parsed, intent=view.plan.intent)
+    lines = [one.fact for one in ranked if not sheet.cites(one.fact)]
+    if lines:
+        lead = "Also in the record:" if said else "In the record, most relevant first:"
+        sheet.say(lead)
+        for fact in lines:
+            if not _room(sheet, limit):
+                break
+            sheet.say(f"- {_shown(fact)} {sheet.cite(fact)}")
+    if not sheet.lines:
+        sheet.say("Nothing in the record bears on this question as it is put.")
+        sheet.missing("entries that bear on the question")
+
+
+def _shown(fact: Fact) -> str:
+    return f"{fact.line}{' (stale)' if fact.stale else ''}"
+
+
+def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    """The standing of one named thing, in one line; or that it is not recorded."""
+    if entity.kind == "panel":
+        for key in panel_members(entity.key)[:5]:
+            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, quiet=True)
+        return
+    if entity.kind == "analyte":
+        _figure(entity, record, sheet, quiet=False)
+        return
+    pools = {
+        "drug": record.of("medications"),
+        "drug_class": record.of("medications"),
+        "condition": record.of("conditions"),
+        "procedure": (*record.of("procedures"), *record.of("reports")),
+        "vaccine": record.of("immunizations"),
+        "allergen": record.of("allergies"),
+    }
+    found = matching(entity, pools.get(entity.kind, ()))
+    name = thing_name(entity)
+    if not found:
+        sheet.say(f"Not recorded: {name}.")
+        sheet.missing(name)
+        return
+    standing = [fact for fact in found if is_active(fact)] or found[:1]
+    seen: set[str] = set()
+    for fact in standing:
+        if fact.name in seen:
+            continue
+        seen.add(fact.name)
+        sheet.say(f"{_shown(fact)} {sheet.cite(fact)}")
+        if len(seen) == 3:
+            break
+
+
+def _figure(entity: Entity, record: RecordFacts, sheet: Sheet, *, quiet: bool) -> None:
+    found = readings_of(entity, record.of("observations"))
+    name = shown_name(entity.key)
+    if not found:
+        if not quiet:
+            sheet.say(f"No {name} is recorded.")
+        sheet.missing(name)
+        return
+    newest = found[-1]
+    stale = " (stale)" if newest.fact.stale else ""
+    line = f"{name}: {newest.dated}{stale} {sheet.cite(newest.fact)}"
+    earlier = [one for one in found if one.fact.when != newest.fact.when]
+    if earlier:
+        line += f"; before that {earlier[-1].dated} {sheet.cite(earlier[-1].fact)}"
+    if len(earlier) > 2:
+        line += f"; first {earlier[0].dated} {sheet.cite(earlier[0].fact)}"
+    sheet.say(line + ".")
+
+
+def _contradictions(record: RecordFacts, parsed: Parsed, sheet: Sheet) -> None:
+    named = {
+        fact.source.id for entity in parsed.entities for fact in matching(entity, record.facts)
+    }
+    for found in record.contradictions:
+        touches = any(fact.source.id in named for fact in found.facts)
+        if touches or found.rule.startswith("allergy"):
+            sheet.say(f"Contradiction: {found.text} {sheet.cite(*found.facts)}")
+
+
+def _allergies(record: RecordFacts, sheet: Sheet) -> None:
+    facts = record.of("allergies")
+    if not facts:
+        sheet.say("Allergies: not recorded.")
+        sheet.missing("allergies")
+        return
+    if record.no_known_allergies:
+        sheet.say(f"{facts[0].line} {sheet.cite(facts[0])}")
+        return
+    listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in facts[:6])
+    sheet.say(f"Allergies: {listed}.")
+
+
+# ---- documents and guidelines
+
+
+def _documents(view: View[Nothing]) -> tuple[Excerpt, ...]:
+    hits = hits_of(view, "documents")
+    if hits is None:
+        return ()
+    ids = {str(one) for one in (*view.request.documents, *view.request.selected)}
+    chosen = [hit for hit in hits.hits if not ids or str(hit.span.source.id) in ids]
+    return best_sentences(chosen, terms_of(view.request.text), most=4 if ids else 2)
+
+
+def _quoted(excerpts: Sequence[Excerpt], lead: str, sheet: Sheet, limit: int) -> None:
+    if not excerpts:
+        return
+    sheet.gap()
+    sheet.say(lead)
+    for one in excerpts:
+        mark = " (superseded edition)" if one.superseded else ""
+        sheet.say(f"- {_flat(one.text)}{mark} {sheet.cite_item(one.item)}")
+        if not _room(sheet, limit + _RESERVE):
+            break
+
+
+def _flat(text: str) -> str:
+    """One line: a list mark or a line break inside is left out."""
+    return " ".join(text.lstrip("-*• ").split())
+
+
+def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    hits = hits_of(view, "knowledge")
+    if hits is None or not hits.hits:
+        return
+    problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
+    found = best_sentences(
+        hits.hits, terms_of(view.request.text, more=problems), most=3 if limit > 200 else 2
+    )
+    _quoted(found, "Guidelines say (not specific to this patient):", sheet, limit + 60)
+
+
+def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
+    """Without a patient: the best sentence first, then what supports it."""
+    hits = hits_of(view, "knowledge")
+    found = (
+        best_sentences(hits.hits, terms_of(view.request.text), most=3 + limit // 80)
+        if hits is not None
+        else ()
+    )
+    if not found:
+        why = f" ({hits.why_empty})" if hits is not None and hits.why_empty else ""
+        sheet.say(f"No relevant guideline passage was found{why}.")
+        sheet.missing("a guideline passage on this question")
+        return
+    first, rest = found[0], found[1:]
+    mark = " (superseded edition)" if first.superseded else ""
+    sheet.say(f"{_flat(first.text)}{mark} {sheet.cite_item(first.item)}")
+    if rest:
+        sheet.gap()
+        sheet.say("Further:")
+        for one in rest:
+            if not _room(sheet, limit + _RESERVE // 2):
+                break
+            mark = " (superseded edition)" if one.superseded else ""
+            sheet.say(f"- {_flat(one.text)}{mark} {sheet.cite_item(one.item)}")
+    sheet.gap()
+    sheet.say(_HONEST)
