@@ -291,9 +291,8 @@ def test_a_cap_shortens_a_protected_block_and_drops_nothing_from_it():
     items = [Item(words(30), key=f"a{n}", forms=("short",)) for n in range(6)]
     made = assemble([Block("allergies", items, protected=True, cap=80)], budget=ROOMY)
     assert row(made, "allergies").items == 6
-    assert row(made, "allergies").shortened == ("a3", "a4", "a5") or len(
-        row(made, "allergies").shortened
-    ) in range(4, 7)
+    assert set(row(made, "allergies").shortened) >= {"a1", "a2", "a3", "a4", "a5"}
+    assert row(made, "allergies").given <= 80
     assert row(made, "allergies").given < row(made, "allergies").wanted
 
 
