@@ -187,13 +187,15 @@ class FakeProvider:
 
     def _next(self, received: Received) -> Turn | None:
         """The next turn of the script for this request's protocol."""
-        key, steps = "", self._script
-        if isinstance(steps, Mapping):
+        key = ""
+        if isinstance(self._script, Mapping):
             key = received.protocol
-            found: Steps | None = steps.get(key)
+            found = self._script.get(key)
             if found is None:
                 return None
-            steps = found
+            steps: Steps = found
+        else:
+            steps = self._script
         if callable(steps):
             return steps(received)
         at = self._given.get(key, 0)

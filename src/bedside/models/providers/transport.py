@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import httpx2
 
@@ -15,9 +13,7 @@ from bedside.models.address import is_loopback
 from bedside.models.config import Policy
 from bedside.models.failure import Failure
 
-__all__ = ["HTTP_ERRORS", "PerLoop", "TooLarge", "http_client", "http_failure", "retry_after"]
-
-C = TypeVar("C")
+__all__ = ["HTTP_ERRORS", "TooLarge", "http_client", "http_failure", "retry_after"]
 
 
 class TooLarge(Exception):
@@ -81,26 +77,6 @@ def http_client(base_url: str, *, policy: Policy) -> httpx2.AsyncClient:
         if mounted is not None:
             client._mounts[pattern] = _BoundedTransport(mounted, policy.reply_bytes)  # noqa: SLF001
     return client
-
-
-class PerLoop(Generic[C]):
-    """One SDK client per event loop, since its pooled connections belong to a loop."""
-
-    def __init__(self, make: Callable[[], C]) -> None:
-        self._make = make
-        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, C] = WeakKeyDictionary()
-
-    async def get(self) -> C:
-        """The client of the running loop. The SDK is imported in a thread: it takes a second."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._made:
-            made = await asyncio.to_thread(self._make)
-            self._made.setdefault(loop, made)
-        return self._made[loop]
-
-    def pop(self) -> C | None:
-        """Take the running loop's client out, to close it."""
-        return self._made.pop(asyncio.get_running_loop(), None)
 
 
 def http_failure(error: BaseException) -> Failure | None:

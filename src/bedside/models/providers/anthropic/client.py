@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from importlib.util import find_spec
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from bedside.core.clock import Clock
@@ -13,6 +14,8 @@ from bedside.models.config import Policy, ProviderConfig
 from bedside.models.failure import Failure, of_status
 from bedside.models.provider import Call, Reply
 from bedside.models.providers.anthropic.wire import EventReader, request, stream_failure
+from bedside.models.providers.per_loop import PerLoop
+from bedside.models.providers.quiet import quiet
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -34,8 +37,6 @@ class Anthropic:
         """
         if find_spec("anthropic") is None:
             raise MissingExtra("The Anthropic provider", extra="anthropic")
-        from bedside.models.providers.transport import PerLoop
-
         self._config, self._policy, self._clock = config, policy, clock
         self._url = address_of(self.name, config)
         self._clients = PerLoop(self._open)
@@ -50,11 +51,16 @@ class Anthropic:
 
         from bedside.models.providers.transport import http_client
 
+        quiet()
+        options: dict[str, Any] = {}
+        if "open_telemetry" in signature(AsyncAnthropic).parameters:
+            options["open_telemetry"] = False  # its spans can hold prompts; ours never do
         return AsyncAnthropic(
             api_key=self._config.key or "local",
             base_url=self._url,
             max_retries=0,
             http_client=http_client(self._url, policy=self._policy),
+            **options,
         )
 
     async def prepare(self) -> None:

@@ -166,7 +166,8 @@ class EventReader:
         self._blocks[self._index(event)] = block
         kind = string(block.get("type"))
         if kind == "tool_use":
-            string(block.get("id")), string(block.get("name"))
+            string(block.get("id"))
+            string(block.get("name"))
             block["written"] = ""
         return string(block.get("text", "")) if kind == "text" else ""
 

@@ -20,6 +20,7 @@ from bedside.models.config import Policy, ProviderConfig
 from bedside.models.failure import Failure, of_status
 from bedside.models.provider import Call, Reply
 from bedside.models.providers.bedrock.wire import ConverseReader, request
+from bedside.models.providers.quiet import quiet
 
 __all__ = ["Bedrock"]
 
@@ -57,9 +58,10 @@ class Bedrock:
             return self._client
 
     def _make(self) -> Any:
-        import boto3
+        from boto3.session import Session
         from botocore.config import Config
 
+        quiet()
         config, local = self._config, not self.remote
         key, secret = config.access_key, config.secret_key
         if key is None and local:
@@ -72,7 +74,7 @@ class Bedrock:
         }
         if local:
             options["proxies"] = {}
-        return boto3.session.Session(
+        return Session(
             aws_access_key_id=key,
             aws_secret_access_key=secret,
             aws_session_token=config.session_token,

@@ -13,6 +13,8 @@ from bedside.models.config import Policy, ProviderConfig
 from bedside.models.failure import Failure, of_status
 from bedside.models.provider import Call, Reply
 from bedside.models.providers.openai.wire import ChunkReader, request
+from bedside.models.providers.per_loop import PerLoop
+from bedside.models.providers.quiet import quiet
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -41,8 +43,6 @@ class OpenAI:
         """
         if find_spec("openai") is None:
             raise MissingExtra(f"The {self.name} provider", extra="openai")
-        from bedside.models.providers.transport import PerLoop
-
         self._config, self._policy, self._clock = config, policy, clock
         self._url = address_of(self.name, config)
         self._clients = PerLoop(self._open)
@@ -57,6 +57,7 @@ class OpenAI:
 
         from bedside.models.providers.transport import http_client
 
+        quiet()
         return AsyncOpenAI(
             api_key=self._config.key or "local",
             base_url=self._url,

@@ -27,13 +27,12 @@ def request(call: Call) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
     marked: list[dict[str, Any]] = []
     for message in call.prompt.messages:
-        for made in _messages(message, call):
-            messages.append(made)
-            last = made
-        if message.cache_break and profile.cache == "markers" and message.parts:
-            marked.append(last)
-    for made in marked[-_MOST_BREAKS:]:
-        _mark(made)
+        made = _messages(message, call)
+        messages.extend(made)
+        if message.cache_break and profile.cache == "markers":
+            marked.append(made[-1])
+    for one in marked[-_MOST_BREAKS:]:
+        _mark(one)
     if call.images and messages:
         _add_images(messages[-1], call)
     body: dict[str, Any] = {
@@ -87,7 +86,9 @@ def _mark(message: dict[str, Any]) -> None:
 
 def _add_images(message: dict[str, Any], call: Call) -> None:
     content = message["content"]
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts: list[dict[str, Any]] = (
+        [{"type": "text", "text": content}] if isinstance(content, str) else content
+    )
     parts.extend(
         {
             "type": "image_url",

@@ -18,7 +18,8 @@ def request(call: Call) -> dict[str, Any]:
     """
     body = openai_request(call)
     body["usage"] = {"include": True}
-    body["provider"] = {"data_collection": "deny"}
+    hosts: dict[str, Any] = {"data_collection": "deny"}
     if "response_format" in body or "tools" in body:
-        body["provider"]["require_parameters"] = True
+        hosts["require_parameters"] = True
+    body["provider"] = hosts
     return body
