@@ -16,6 +16,7 @@ from bedside.language.stems import stems
 __all__ = ["Excerpt", "best_sentences", "terms_of"]
 
 _SHORTEST, _LONGEST = 25, 420
+_OF_ONE_PASSAGE = 2
 _ASKING = frozenset(
     stem
     for word in [
@@ -132,7 +133,7 @@ def _varied(ranked: Sequence[tuple[float, int, Excerpt]], most: int) -> tuple[Ex
     seen: set[str] = set()
     for _, place, excerpt in ranked:
         folded = " ".join(excerpt.text.lower().split())
-        if passages.get(place, 0) >= 2 or folded in seen:
+        if passages.get(place, 0) >= _OF_ONE_PASSAGE or folded in seen:
             continue
         seen.add(folded)
         passages[place] = passages.get(place, 0) + 1

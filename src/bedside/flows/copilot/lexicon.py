@@ -26,6 +26,7 @@ _APOSTROPHE = re.compile(r"[’‘`´]")
 _CHARGE = re.compile(r"(?<=[A-Za-z0-9])[+-](?=[\s,;?!.)/]|\Z)")
 """The sign of an ion ("Na+"), or a dangling dash: not a separator."""
 _SILENT = frozenset(",;?!.:/+-")
+_PLURAL_MIN = 4
 _REPAIR_MIN = 5
 _REPAIR_TWO = 9
 
@@ -122,7 +123,7 @@ class Lexicon:
         return best
 
     def _singular(self, word: str) -> str | None:
-        if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        if len(word) >= _PLURAL_MIN and word.endswith("s") and not word.endswith("ss"):
             return word[:-1]
         return None
 

@@ -83,6 +83,7 @@ _WEAK = frozenset(
         "suspected",
     ]
 )
+_PLURAL_MIN, _TELLING_MIN = 4, 6
 _LINKS = frozenset({"of", "the", "a", "in", "by", "with", "due", "to", "and", "for"})
 
 
@@ -187,7 +188,9 @@ def _words_of(fact: Fact) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def _folded_words(text: str) -> frozenset[str]:
     words = phrase_key(text)
-    return frozenset(words) | {word[:-1] for word in words if len(word) > 3 and word.endswith("s")}
+    return frozenset(words) | {
+        word[:-1] for word in words if len(word) >= _PLURAL_MIN and word.endswith("s")
+    }
 
 
 def clinical_phrases(
@@ -331,7 +334,9 @@ def record_lexicon(facts: Iterable[Fact], *, people: Iterable[str] = ()) -> Lexi
         entries.append((" ".join(bare), Meaning(kind=kind, key=key)))
         entries.append((" ".join(telling), Meaning(kind=kind, key=key)))
         entries += [
-            (word, Meaning(kind=kind, key=f"record:{word}")) for word in telling if len(word) > 5
+            (word, Meaning(kind=kind, key=f"record:{word}"))
+            for word in telling
+            if len(word) >= _TELLING_MIN
         ]
     entries += [(part, Meaning(kind="fill", key="")) for name in people for part in name.split()]
     entries += [(name, Meaning(kind="fill", key="")) for name in people]

@@ -70,6 +70,7 @@ _UNIT = frozenset(
         "years",
     ]
 )
+_YEARS = (1900, 2099)
 _PUNCTUATION = frozenset("?!.:;,-/+")
 _BOUNDARY = frozenset("?.;,/+!")
 
@@ -247,4 +248,4 @@ def _figure(words: Sequence[str], at: int) -> Decimal | None:
 
 
 def _year_like(figure: Decimal) -> bool:
-    return figure == figure.to_integral_value() and 1900 <= figure <= 2099
+    return figure == figure.to_integral_value() and _YEARS[0] <= figure <= _YEARS[1]

@@ -31,6 +31,7 @@ _ENTITY_KINDS = (
     "allergen",
 )
 _MOST_QUERIES = 6
+_MOST_COUNTED = 50
 
 
 @value
@@ -183,7 +184,9 @@ def _take(made: dict[str, Any], piece: Piece) -> None:
         made["bound"] = piece.bound
     elif piece.number is not None and not piece.meanings:
         # A bare number counts readings ("last 3"); anything else was not understood.
-        made["broken"] = made["broken"] or made["last"] is not None or not 1 <= piece.number <= 50
+        made["broken"] = (
+            made["broken"] or made["last"] is not None or not 1 <= piece.number <= _MOST_COUNTED
+        )
         made["last"] = piece.number
     else:
         _take_phrase(made, piece)
@@ -261,7 +264,7 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
 
 
 def _with_allergies(clauses: list[Clause]) -> list[Clause]:
-    """ "Allergy to penicillin or latex": the second substance is asked the same way."""
+    """In "allergy to penicillin or latex" the second substance is asked the same way."""
     found: list[Clause] = []
     for clause in clauses:
         before = found[-1] if found else None

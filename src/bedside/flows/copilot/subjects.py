@@ -312,65 +312,64 @@ def _status(clause: Clause) -> Status | None:
 # ---- lists
 
 
+_LIST_VERBS: dict[str, set[str]] = {
+    "medications": {"take", "start", "stop"},
+    "conditions": {"diagnose", "resolve"},
+    "procedures": {"undergo", "take", "measure"},
+    "immunizations": {"vaccinate", "take"},
+    "careplans": {"take", "start"},
+}
+_DATED_TOPICS = {"immunizations", "procedures", "reports", "documents"}
+
+
 def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
     if topic not in _LISTED or clause.ops & (_FIGURES | _CHANGES):
         return ()
-    verbs = {
-        "medications": {"take", "start", "stop"},
-        "conditions": {"diagnose", "resolve"},
-        "procedures": {"undergo", "take", "measure"},
-        "immunizations": {"vaccinate", "take"},
-    }.get(topic, {"take", "start"} if topic == "careplans" else set())
-    if clause.verbs - verbs - {"on"} or ("start" in clause.verbs and topic != "careplans"):
+    verbs = clause.verbs - {"on"}
+    if verbs - _LIST_VERBS.get(topic, set()) or ("start" in verbs and topic != "careplans"):
         return ()
     status = _status(clause)
-    if status is None:
+    if status is None or (verbs & {"stop", "resolve"} and status == "active"):
         return ()
-    if clause.verbs & {"stop", "resolve"}:
-        if status == "active":
-            return ()
+    if verbs & {"stop", "resolve"}:
         status = "inactive"
-    ops = clause.ops - {"list", "any", "all"}
+    ops = set(clause.ops - {"list", "any", "all"})
     if topic in {"medications", "conditions"}:
-        return _standing(clause, topic, status, set(ops))
-    if status == "inactive":
+        return _standing(clause, topic, status, ops)
+    if status == "inactive" and topic not in {"procedures", "immunizations", "reports"}:
         return ()
-    if (
-        topic in {"careplans", "orders", "goals"}
-        and "all" not in clause.ops
-        and clause.window is None
-    ):
-        status = "active"
-    if "when" in ops:
-        ops -= {"when"}
-        if ops > {"latest", "first"} or topic not in {
-            "immunizations",
-            "procedures",
-            "reports",
-            "documents",
-        }:
-            return ()
-        ask: Ask = "when_first" if "first" in ops else "when_last" if "latest" in ops else "list"
-        return (Query(topic=topic, ask=ask, window=clause.window),) if clause.last is None else ()
+    status = "any" if status == "inactive" else status
+    if topic in {"careplans", "orders", "goals"} and "all" not in clause.ops:
+        status = "active" if clause.window is None else status
+    return _catalogue(clause, topic, status, ops)
+
+
+def _catalogue(clause: Clause, topic: Topic, status: Status, ops: set[str]) -> tuple[Query, ...]:
+    """List, count or date what a category holds."""
     if clause.last is not None:
-        return (
-            (Query(topic=topic, ask="list", window=clause.window, last=clause.last),)
-            if ops == {"latest"}
-            else ()
-        )
+        asked = Query(topic=topic, ask="list", window=clause.window, last=clause.last)
+        return (asked,) if ops == {"latest"} else ()
     if "count" in ops:
+        asked = Query(topic=topic, ask="count", window=clause.window, status=status)
+        return (asked,) if ops == {"count"} else ()
+    if not ops:
+        return (Query(topic=topic, ask="list", window=clause.window, status=status),)
+    if topic not in _DATED_TOPICS:
+        fits = ops == {"latest"}
         return (
-            (Query(topic=topic, ask="count", window=clause.window, status=status),)
-            if ops == {"count"}
-            else ()
+            (Query(topic=topic, ask="list", window=clause.window, status="active"),) if fits else ()
         )
-    if ops == {"latest"}:
-        if topic in {"immunizations", "procedures", "reports", "documents"}:
-            return (Query(topic=topic, ask="when_last", window=clause.window),)
-        return (Query(topic=topic, ask="list", window=clause.window, status="active"),)
-    if ops == {"first"} and topic in {"immunizations", "procedures"}:
-        return (Query(topic=topic, ask="when_first", window=clause.window),)
-    return (Query(topic=topic, ask="list", window=clause.window, status=status),) if not ops else ()
+    ask = _CATALOGUE_ASKS.get(frozenset(ops))
+    return (Query(topic=topic, ask=ask, window=clause.window),) if ask is not None else ()
+
+
+_CATALOGUE_ASKS: dict[frozenset[str], Ask] = {
+    frozenset({"latest"}): "when_last",
+    frozenset({"when", "latest"}): "when_last",
+    frozenset({"first"}): "when_first",
+    frozenset({"when", "first"}): "when_first",
+    frozenset({"when"}): "list",
+}
 
 
 def _standing(clause: Clause, topic: Topic, status: Status, ops: set[str]) -> tuple[Query, ...]:
@@ -418,7 +417,7 @@ def _visits(clause: Clause) -> tuple[Query, ...]:
 
 
 def _panel(clause: Clause, topic: Topic) -> tuple[Query, ...]:
-    """ "Latest labs", "vitals in 2019": the newest reading of each kind."""
+    """For "latest labs" or "vitals in 2019" the newest reading of each kind."""
     if clause.ops - {"latest", "list", "all", "any"} or clause.statuses or clause.last is not None:
         return ()
     if clause.verbs - {"measure", "on"} or clause.entities:

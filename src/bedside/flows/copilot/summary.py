@@ -33,6 +33,7 @@ _KEY_RESULTS = (
     "potassium",
 )
 _MOST = 8
+_BRIEF = 160
 _MINOR = ("sinusitis", "pharyngitis", "acute bronchitis", "sprain", "otitis")
 
 
@@ -52,7 +53,7 @@ def write_summary(record: RecordFacts, sheet: Sheet, *, today: date, words: int)
         _line("Past", past[:5], sheet, shown=lambda fact: f"{plain_name(fact)} ({when_text(fact)})")
     _line("Medicines now", _names(record.of("medications")), sheet, shown=_medicine)
     _allergies(record, sheet)
-    _results(record, sheet, most=4 if words <= 160 else 8)
+    _results(record, sheet, most=4 if words <= _BRIEF else 8)
     visits = record.of("timeline")
     if visits:
         sheet.say(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 
 from bedside.core.value import value
@@ -61,6 +61,7 @@ _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\Z")
 _MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{4})\Z")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
+_MONTH_COUNT = 12
 _QUARTER = re.compile(r"q([1-4])\Z")
 _SINCE = {"since", "onwards"}
 _INSIDE = {
@@ -279,9 +280,11 @@ def _written(token: str, at: int) -> tuple[int, date, date] | None:
         return _month(at + 1, int(found[1]), int(found[2]))
     if found := _SLASHED.match(token):
         first, second = int(found[1]), int(found[2])
-        if first <= 12 and second <= 12 and first != second:
+        if first <= _MONTH_COUNT and second <= _MONTH_COUNT and first != second:
             return None
-        month, day_number = (first, second) if second > 12 or first == second else (second, first)
+        month, day_number = (
+            (first, second) if second > _MONTH_COUNT or first == second else (second, first)
+        )
         day = _date(int(found[3]), month, day_number)
         return (at + 1, day, day) if day else None
     if found := _MONTH_YEAR.match(token):
@@ -311,7 +314,7 @@ def _spelled(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
             return None
 
 
-def _used(tokens: Sequence[str], at: int):
+def _used(tokens: Sequence[str], at: int) -> Callable[[int], int]:
     def end(words: int) -> int:
         index, seen = at, 0
         while index < len(tokens) and seen < words:
@@ -330,6 +333,6 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 def _month(end: int, year: int, month: int) -> tuple[int, date, date] | None:
-    if not 1 <= month <= 12:
+    if not 1 <= month <= _MONTH_COUNT:
         return None
     return end, date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])

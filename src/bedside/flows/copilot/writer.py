@@ -29,6 +29,8 @@ __all__ = ["write_unaided"]
 _HONEST = "Composed without a model from entries and sentences as written; nothing is interpreted."
 _MOST_ENTITIES = 4
 _RESERVE = 40
+_MOST_STANDING = 3
+_LONG_ANSWER = 200
 _WITH_ALLERGIES = {"plan", "drug", "protocol", "question", "unknown", "medications"}
 
 
@@ -121,7 +123,7 @@ def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
             continue
         seen.add(fact.name)
         sheet.say(f"{_shown(fact)} {sheet.cite(fact)}")
-        if len(seen) == 3:
+        if len(seen) == _MOST_STANDING:
             break
 
 
@@ -139,7 +141,7 @@ def _figure(entity: Entity, record: RecordFacts, sheet: Sheet, *, quiet: bool) -
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if earlier:
         line += f"; before that {earlier[-1].dated} {sheet.cite(earlier[-1].fact)}"
-    if len(earlier) > 2:
+    if len(earlier) >= _MOST_STANDING:
         line += f"; first {earlier[0].dated} {sheet.cite(earlier[0].fact)}"
     sheet.say(line + ".")
 
@@ -202,7 +204,7 @@ def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: i
         return
     problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
     found = best_sentences(
-        hits.hits, terms_of(view.request.text, more=problems), most=3 if limit > 200 else 2
+        hits.hits, terms_of(view.request.text, more=problems), most=3 if limit > _LONG_ANSWER else 2
     )
     _quoted(found, "Guidelines say (not specific to this patient):", sheet, limit + 60)
 

@@ -78,7 +78,7 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         case "when_first" | "when_last":
             return _when(query, named, sheet)
         case "when_end":
-            return _when_end(query, named, sheet)
+            return _when_end(named, sheet)
         case _:
             return False
 
@@ -126,7 +126,7 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
         found = nearby(entity, pool)
         return _distinct(found)[:3]
     if query.topic == "medications":
-        return _distinct([fact for fact in matching(entity, record.of("allergies"))])[:2]
+        return _distinct(matching(entity, record.of("allergies")))[:2]
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []
@@ -292,7 +292,7 @@ def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     return True
 
 
-def _when_end(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+def _when_end(named: list[Fact], sheet: Sheet) -> bool:
     ended = [fact for fact in named if fact.end is not None]
     newest = named[0]
     if not ended:

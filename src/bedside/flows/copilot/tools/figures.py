@@ -23,6 +23,7 @@ __all__ = ["answer_figures"]
 
 _MOST_LISTED = 12
 _MOST_TREND = 10
+_FEWEST_LISTED = 3
 _MOST_PLACES = 2
 _LONGEST_SUM = 120
 
@@ -126,7 +127,7 @@ def _latest_against(query: Query, name: str, found: list[Reading], sheet: Sheet)
     return True
 
 
-def _previous(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
+def _previous(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     newest = found[-1]
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if not earlier:
@@ -145,7 +146,7 @@ def _previous(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bo
     return True
 
 
-def _first(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
+def _first(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     dated = [one for one in found if one.day is not None]
     if not dated:
         return False
@@ -204,7 +205,7 @@ def _day(reading: Reading) -> str:
     return day_text(reading.day) if reading.day is not None else "an unrecorded date"
 
 
-def _average(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
+def _average(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     kept = _comparable(found)
     if kept is None:
         return _average_pressure(name, found, sheet)
@@ -452,7 +453,7 @@ def _trend(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
         f"{last.dated}{_stale(last)} {sheet.cite(last.fact)}, over {many}."
     )
     _difference(first, last, sheet)
-    if len(found) > 2:
+    if len(found) >= _FEWEST_LISTED:
         shown = found[-_MOST_TREND:]
         lead = "All readings" if len(shown) == len(found) else f"The latest {len(shown)} of {many}"
         sheet.say(f"{lead}, newest first:")

@@ -32,37 +32,37 @@ def answer_person(query: Query, record: RecordFacts, sheet: Sheet, *, today: dat
         sheet.missing(query.field)
         sheet.say(f"No {query.field} is recorded.")
         return True
+    return _field(query, record, line, sheet, today=today)
+
+
+def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
     person, mark = record.person, sheet.cite(line)
-    match query.field:
-        case "age":
-            return _age(record, line, sheet, today=today)
-        case "birth":
-            if person.birth_date is None:
-                sheet.say(f"No birth date is recorded {mark}.")
-                sheet.missing("birth date")
-            else:
-                sheet.say(f"Born {day_text(person.birth_date)} {mark}.")
-        case "sex":
-            if not person.sex:
-                sheet.say(f"No sex is recorded {mark}.")
-                sheet.missing("sex")
-            else:
-                sheet.say(f"Sex: {person.sex} {mark}.")
-        case "name":
-            sheet.say(f"Name: {person.name} {mark}.")
-        case "id":
-            if not person.identifiers:
-                return False
-            sheet.say(f"Identifiers: {', '.join(person.identifiers)} {mark}.")
-        case "deceased":
-            _deceased(record, mark, sheet)
-        case "demographics" | "address" | "phone" | "background":
-            said = [fact for fact in lines if query.field == "demographics" or fact is line]
-            for fact in sorted(said, key=lambda fact: fact is not line):
-                sheet.say(f"{fact.line} {sheet.cite(fact)}")
-        case _:
-            return False
-    return True
+    born = day_text(person.birth_date) if person.birth_date is not None else ""
+    plain = {
+        "birth": ("birth date", f"Born {born}" if born else ""),
+        "sex": ("sex", f"Sex: {person.sex}" if person.sex else ""),
+        "name": ("name", f"Name: {person.name}" if person.name else ""),
+        "id": (
+            "identifier",
+            f"Identifiers: {', '.join(person.identifiers)}" if person.identifiers else "",
+        ),
+    }
+    if query.field in plain:
+        what, said = plain[query.field]
+        sheet.say(f"{said or f'No {what} is recorded'} {mark}.")
+        if not said:
+            sheet.missing(what)
+        return True
+    if query.field == "age":
+        return _age(record, line, sheet, today=today)
+    if query.field == "deceased":
+        _deceased(record, mark, sheet)
+        return True
+    lines = record.of("demographics")
+    said_lines = [fact for fact in lines if query.field == "demographics" or fact is line]
+    for fact in sorted(said_lines, key=lambda fact: fact is not line):
+        sheet.say(f"{fact.line} {sheet.cite(fact)}")
+    return query.field in {"demographics", "address", "phone", "background"}
 
 
 def _deceased(record: RecordFacts, mark: str, sheet: Sheet) -> None:

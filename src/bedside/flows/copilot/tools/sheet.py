@@ -29,7 +29,7 @@ def day_of(fact: Fact) -> date | None:
 
 
 def when_text(fact: Fact) -> str:
-    """ "2 Nov 2026", or "date not recorded"."""
+    """The entry's date as "2 Nov 2026", or "date not recorded"."""
     day = day_of(fact)
     return day_text(day) if day is not None else "date not recorded"
 
@@ -52,7 +52,7 @@ def item_of(fact: Fact, *, rank: float = 0.0) -> Item:
 
 
 def joined(parts: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
+    """The parts as "a", "a and b", "a, b and c"."""
     if len(parts) <= 1:
         return "".join(parts)
     return ", ".join(parts[:-1]) + " and " + parts[-1]
@@ -70,9 +70,7 @@ class Sheet:
 
     def cite(self, *facts: Fact) -> str:
         """Markers for entries, numbered in order of first use."""
-        marks: list[str] = []
-        for fact in facts:
-            marks.append(f"[{self._number(item_of(fact))}]")
+        marks = [f"[{self._number(item_of(fact))}]" for fact in facts]
         return "".join(dict.fromkeys(marks))
 
     def cite_item(self, item: Item) -> str:

@@ -26,6 +26,7 @@ _NAMES = {
     "": "encounter",
 }
 _MOST_LISTED = 20
+_MOST_COUNTED = 8
 
 
 def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
@@ -59,7 +60,7 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     if query.last is not None:
         many = f"Last {len(shown)} {noun}{'' if len(shown) == 1 else 's'}"
     sheet.say(f"{lead}{many}{span}, newest first {sheet.cite(found[0])}:")
-    if query.ask == "count" and len(found) > 8:
+    if query.ask == "count" and len(found) > _MOST_COUNTED:
         shown = found[:5]
     for fact in shown:
         sheet.say(f"- {when_text(fact)}: {_what(fact)} {sheet.cite(fact)}")
