@@ -182,6 +182,18 @@ def test_a_latest_reading_needs_its_own_figure_unit_and_date(
         ),
         ({"op": "when", "which": "first"}, "HbA1c was first measured on 1 Feb 2016.", "correct"),
         ({"op": "when"}, "The HbA1c was last measured on 1 Feb 2016.", "wrong"),
+        ({"op": "when"}, "HbA1c: 1 Feb 2016, 3 Feb 2017, 5 Feb 2018, 7 Feb 2019.", "wrong"),
+        ({"op": "when"}, "HbA1c last on 7 Feb 2019, first on 1 Feb 2016.", "correct"),
+        (
+            {"op": "readings", "year": 2017},
+            "HbA1c: 7.10 %, 1 Feb 2016; 7.9 %, 3 Feb 2017.",
+            "wrong",
+        ),
+        (
+            {"op": "count"},
+            "HbA1c is recorded.\nIt was 9.2 % after 8.4 %.\nSee 4 documents.",
+            "wrong",
+        ),
     ],
 )
 def test_each_operation_on_readings_tells_right_from_wrong(

@@ -74,8 +74,8 @@ class Gold:
     """What a right answer states.
 
     `must` holds in full; `together` (figure and day) in one place; of `enough[1]` at least
-    `enough[0]`. `must_not` may not occur. `rivals` are other readings of the same thing, none of
-    which may stand before the right one. `polarity` is the side that the headline takes, `None`
+    `enough[0]`. `must_not` may not occur. `rivals` are other readings (or ISO dates) of the same
+    thing, none of which may stand before the right one. `polarity` is the side that the headline takes, `None`
     where the question is not yes or no; "past" is a thing that was and is over. `absent` is True
     when the record holds nothing of what was asked. `parts` are the golds of a double question.
     `about` are words for the subject, one of which must occur; empty asks for none.
@@ -352,16 +352,20 @@ def _any(operation: Mapping[str, Any], found: tuple[Entry, ...], _: Chart) -> Go
     )
 
 
-def _readings(operation: Mapping[str, Any], found: tuple[Entry, ...], _: Chart) -> Gold:
+def _readings(operation: Mapping[str, Any], found: tuple[Entry, ...], chart: Chart) -> Gold:
     """Every reading of the window, or the `last` so many."""
     passing = [one for one in found if _passes(one, operation)]
     passing = passing[-operation.get("last", len(passing)) :]
     states = tuple(expect for one in passing for expect in _states(one))
     unique = tuple(dict.fromkeys(states))
+    asked = {figure for one in passing for figure in _amounts(one)}
+    others = select(_unbounded(operation), chart=chart)
+    rivals = [figure for one in others for figure in _amounts(one) if figure not in asked]
     least = len(unique) if len(passing) <= _ALL_NAMED else 2 * (_ALL_NAMED - 2)
     return Gold(
         kind="readings",
         enough=(least, unique),
+        rivals=tuple(dict.fromkeys(rivals)),
         about=tuple(operation.get("about", ())),
         facts=tuple(_fact(one) for one in passing),
     )
@@ -467,6 +471,7 @@ def _when(operation: Mapping[str, Any], found: tuple[Entry, ...], _: Chart) -> G
     return Gold(
         kind="when",
         must=(Expect(kind="day", any_of=(day,)),),
+        rivals=tuple(dict.fromkeys(one.day for one in found if one.day != day)),
         about=tuple(operation.get("about", ())),
         facts=(_fact(chosen),),
     )
@@ -491,10 +496,13 @@ def _change(operation: Mapping[str, Any], found: tuple[Entry, ...], chart: Chart
 
 def _nothing(operation: Mapping[str, Any], *, about: tuple[str, ...], chart: Chart) -> Gold:
     """Nothing selected. What lies outside the window is what a fair answer may still mention."""
-    open_ = {k: v for k, v in operation.items() if k not in {"year", "since", "until", "on"}}
-    near = select(open_, chart=chart) if operation["op"] != "absent" else ()
+    near = select(_unbounded(operation), chart=chart) if operation["op"] != "absent" else ()
     may = tuple(expect for one in near for expect in _states(one))
     return Gold(kind=operation["op"], absent=True, about=about, may=tuple(dict.fromkeys(may)))
+
+
+def _unbounded(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {k: v for k, v in operation.items() if k not in {"year", "since", "until", "on"}}
 
 
 _OPERATIONS: Mapping[str, Callable[[Mapping[str, Any], tuple[Entry, ...], Chart], Gold]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import Literal
@@ -88,6 +89,7 @@ _NUMBER_WORDS = [
     "eleven",
     "twelve",
 ]
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SPACE = re.compile(r"\s+")
 
 
@@ -102,7 +104,11 @@ def score(answer: str | None, gold: Gold) -> Outcome:
     if answer is None or not answer.strip() or gold.kind == "open":
         return "abstained"
     text = _plain(answer)
-    right = all(_right(text, part) for part in gold.parts or (gold,))
+    if gold.parts:
+        # One half may list what the other picks from, so order decides nothing between them.
+        right = all(_right(text, replace(part, rivals=())) for part in gold.parts)
+    else:
+        right = _right(text, gold)
     if right:
         return "correct"
     return "abstained" if _CANNOT.search(_headline(text)) else "wrong"
@@ -126,7 +132,9 @@ def _right(text: str, gold: Gold) -> bool:
         return _says_nothing_recorded(text, gold)
     if gold.polarity is not None and not _takes_side(text, gold):
         return False
-    if not all(_stated(text, expect) for expect in gold.must):
+    if not all(_stated(_where(text, expect, gold), expect) for expect in gold.must):
+        return False
+    if not gold.together and _rival_first(text, gold):
         return False
     if gold.together and not _together(text, gold):
         return False
@@ -134,6 +142,27 @@ def _right(text: str, gold: Gold) -> bool:
     if sum(_stated(text, expect) for expect in of) < least:
         return False
     return not any(_violates(text, expect, gold) for expect in gold.must_not)
+
+
+def _where(text: str, expect: Expect, gold: Gold) -> str:
+    """A count must stand in the headline or beside its subject: small numbers are everywhere."""
+    if expect.kind != "count":
+        return text
+    return "\n".join((_headline(text), *(_spoken(text, gold) if gold.about else ())))
+
+
+def _rival_first(text: str, gold: Gold) -> bool:
+    """Another reading, or another date, is said before the first right one."""
+    of = (*gold.must, *gold.enough[1])
+    wanted = "day" if gold.kind == "when" else "figure"
+    right = [
+        at
+        for expect in of
+        if expect.kind == wanted
+        for form in expect.any_of
+        for at in _places(text, wanted, form)
+    ]
+    return bool(right) and _rival_before(text, gold, min(right))
 
 
 def _says_nothing_recorded(text: str, gold: Gold) -> bool:
@@ -173,7 +202,7 @@ def _side_of(text: str, gold: Gold) -> str:
 
 
 def _spoken(text: str, gold: Gold) -> list[str]:
-    words = [word for expect in gold.must for word in expect.any_of]
+    words = [word for expect in gold.must if expect.kind == "words" for word in expect.any_of]
     return [
         piece
         for piece in _sentences(text)
@@ -301,7 +330,11 @@ def _together(text: str, gold: Gold) -> bool:
 
 
 def _rival_before(text: str, gold: Gold, at: int) -> bool:
-    return any(place < at for rival in gold.rivals for place in _figure_at(text[:at], rival))
+    before = text[:at]
+    return any(
+        _places(before, "day" if _ISO.fullmatch(rival) else "figure", rival)
+        for rival in gold.rivals
+    )
 
 
 # ---- a context
