@@ -15,6 +15,7 @@ from bedside.core.errors import AccessDenied, NotFound
 from bedside.core.ids import TenantId
 from bedside.core.value import value
 from bedside.record.contradictions import contradictions_in
+from bedside.record.insights import NEEDED, insights_in
 from bedside.record.matching import matches
 from bedside.record.needs import Category, Fact, Person, RecordFacts, RecordNeed
 from bedside.record.provenance import with_notes
@@ -79,29 +80,32 @@ def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
     asked = tuple(dict.fromkeys((*need.categories, *_ALWAYS)))
     wanted = set(asked) | set(_CROSS)
     if "insights" in asked:
-        wanted |= {"observations", "timeline"}
+        wanted |= set(NEEDED)
     everything = _read(connection, grant, wanted)
     by_category: dict[Category, list[Fact]] = defaultdict(list)
     for fact in everything:
         by_category[fact.category].append(fact)
     by_category["documents"] = _with_states(connection, grant, by_category["documents"])
-    if need.names:
-        by_category["observations"] = [
-            fact for fact in by_category["observations"] if matches(fact, need.names)
-        ]
     noted = {category: with_notes(facts, as_of=as_of) for category, facts in by_category.items()}
+    every = [fact for facts in noted.values() for fact in facts]
+    if need.names:
+        named = [fact for fact in noted.get("observations", []) if matches(fact, need.names)]
+        noted["observations"] = named
+    person = person_of(person_row)
     chosen: list[Fact] = []
     totals: list[tuple[str, int]] = []
     for category in asked:
+        if category == "insights":
+            continue
         facts = noted.get(category, [])
         totals.append((category, len(facts)))
         chosen += limited(category, facts) if need.limits else facts
-    every = [fact for facts in noted.values() for fact in facts]
     return RecordFacts(
-        person=person_of(person_row),
+        person=person,
         facts=tuple(chosen),
         total=tuple(totals),
         contradictions=contradictions_in(every, as_of=as_of),
+        insights=insights_in(every, person, as_of=as_of) if "insights" in asked else (),
         as_of=person_row["as_of"],
         no_known_allergies=_none_known(by_category["allergies"]),
     )

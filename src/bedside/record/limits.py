@@ -1,0 +1,129 @@
+"""Where a value stands: by the laboratory's own word and range first, by the pack's range else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Literal
+
+from bedside.clinical.ranges import Range, flag, range_for
+from bedside.core.value import value
+from bedside.record.matching import analyte_key
+from bedside.record.needs import Fact, Person
+from bedside.record.provenance import position
+
+__all__ = ["Standing", "is_pregnant", "standing"]
+
+Level = Literal["critical_low", "low", "normal", "high", "critical_high"]
+_SAID: dict[str, Level] = {
+    "high": "high",
+    "low": "low",
+    "critically high": "critical_high",
+    "critically low": "critical_low",
+    "significantly high": "high",
+    "significantly low": "low",
+    "normal": "normal",
+}
+
+
+@value
+class Standing:
+    """Where a value stands, and who says so.
+
+    `by` is "laboratory" for its own flag or range; else the label of the pack whose range it was
+    compared with, and `limits` is that range in words.
+    """
+
+    level: Level
+    by: str
+    limits: str
+    source: str = ""
+    beyond: Decimal = Decimal(0)
+    """How far outside, as a share of the range's width (of the limit, where there is only one)."""
+
+    @property
+    def critical(self) -> bool:
+        """Whether laboratories telephone for such a value."""
+        return self.level.startswith("critical")
+
+
+def is_pregnant(conditions: Sequence[Fact]) -> bool | None:
+    """True with an active entry of a pregnancy, else unknown: `None`, never False."""
+    for fact in conditions:
+        named = fact.name.casefold()
+        if fact.status == "active" and "pregnan" in named and "history" not in named:
+            return True
+    return None
+
+
+def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Standing | None:
+    """Where an observation (or one component of it) stands; `None` where nothing says so.
+
+    The age is that at the reading. A value with a comparator, or in a unit that the range does not
+    know, is not compared.
+    """
+    own = _own_limits(fact)
+    if (said := _SAID.get(fact.interpretation.split(",")[0])) is not None:
+        return Standing(
+            level=said, by="laboratory", limits=own, beyond=_beyond(fact, fact.low, fact.high)
+        )
+    where = position(fact)
+    if where:
+        level: Level = {"above": "high", "below": "low"}.get(where, "normal")  # type: ignore[assignment]
+        return Standing(
+            level=_graver(level, fact, person, pregnant=pregnant),
+            by="laboratory",
+            limits=own,
+            beyond=_beyond(fact, fact.low, fact.high),
+        )
+    reference = _reference(fact, person, pregnant=pregnant)
+    if reference is None or fact.value is None:
+        return None
+    found = flag(fact.value, fact.unit, reference, comparator=fact.comparator)
+    if found is None:
+        return None
+    same = reference.unit.casefold() == fact.unit.casefold()
+    return Standing(
+        level=found,
+        by=reference.label,
+        limits=reference.text(),
+        source=reference.source,
+        beyond=_beyond(fact, reference.low, reference.high) if same else Decimal(0),
+    )
+
+
+def _beyond(fact: Fact, low: Decimal | None, high: Decimal | None) -> Decimal:
+    if fact.value is None:
+        return Decimal(0)
+    gap = max(
+        fact.value - high if high is not None else Decimal(0),
+        low - fact.value if low is not None else Decimal(0),
+        Decimal(0),
+    )
+    width = high - low if low is not None and high is not None else (high or low or Decimal(1))
+    return gap / width if width > 0 else Decimal(0)
+
+
+def _graver(level: Level, fact: Fact, person: Person, *, pregnant: bool | None) -> Level:
+    """Outside its own range a value may also be critical, which ranges of reports do not say."""
+    reference = _reference(fact, person, pregnant=pregnant)
+    if level == "normal" or reference is None:
+        return level
+    found = flag(fact.value, fact.unit, reference, comparator=fact.comparator)
+    return found if found is not None and found == f"critical_{level}" else level
+
+
+def _reference(fact: Fact, person: Person, *, pregnant: bool | None) -> Range | None:
+    key = analyte_key(fact)
+    if not key or fact.when is None or person.birth_date is None:
+        return None
+    age = Decimal((fact.when.date() - person.birth_date).days) / Decimal("365.25")
+    return range_for(key, sex=person.sex, age_years=age, pregnant=pregnant)
+
+
+def _own_limits(fact: Fact) -> str:
+    if fact.low is not None and fact.high is not None:
+        return f"{fact.low}-{fact.high}"
+    if fact.high is not None:
+        return f"up to {fact.high}"
+    return f"from {fact.low}" if fact.low is not None else ""
