@@ -17,6 +17,7 @@ from bedside.context import (
     o200k,
     text_of,
 )
+from bedside.context.cut import longest_cut
 from bedside.core.errors import BudgetTooSmall, InvalidArgument
 from bedside.core.source import Source, Span
 
@@ -701,3 +702,30 @@ def test_a_tokenizer_that_no_prompt_satisfies_is_refused():
 
     with pytest.raises(BudgetTooSmall):
         assemble([Block("q", ["a", "b", "c"], protected=True)], budget=Budget(400), count=mad)
+
+
+def test_a_blank_form_is_no_form_since_no_message_may_be_empty():
+    items = [Item(words(80), key="t", forms=(" ", ""), unit="1")]
+    with pytest.raises(BudgetTooSmall):
+        assemble([Block("history", items, slot="history", keep=1)], budget=Budget(40))
+
+
+def test_the_longer_of_a_form_and_a_cut_is_taken():
+    item = Item(words(200), key="d", forms=(words(60, "form"),))
+    made = assemble([Block("doc", item, shrink="cut_mark")], budget=Budget(160))
+    assert "[truncated]" in said(made)
+    tight = [
+        assemble([Block("doc", item, shrink="cut_mark")], budget=Budget(n)) for n in range(66, 80)
+    ]
+    assert any("form form" in said(made) for made in tight)
+
+
+def test_a_rule_that_does_not_cut_cuts_nothing():
+    assert longest_cut("one two three", ("drop_lowest",), lambda text: True) is None
+    assert longest_cut("one two three", ("cut_mark",), lambda text: False) is None
+
+
+def test_a_long_title_is_shortened_in_its_attribute():
+    item = record("d", "text", kind="document", title="T" * 500)
+    text = said(assemble([Block("docs", [item])], budget=ROOMY))
+    assert re.search(r'title="T{150,160}…"', text)

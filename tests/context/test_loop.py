@@ -186,6 +186,18 @@ def test_no_round_exceeds_the_limit_and_the_prompt_stays_a_prefix(bare, limit, l
         prompt = made
 
 
+def test_a_tokenizer_that_joins_across_fences_is_kept_to_in_a_round_too():
+    def odd(text):
+        return len(text) + 300 * max(0, text.count("<source") - 1)
+
+    budget = Budget(3_000, loop=2_000)
+    prompt = assemble([Block("q", "hello")], budget=budget, count=odd)
+    results = [ToolResult(id="c", items=tuple(passage(n) for n in range(12)))]
+    made = extend(prompt, said=said("c"), results=results, budget=budget, calls_left=1, count=odd)
+    assert made.used_loop <= 2_000
+    assert len(made.shown) > 1
+
+
 # ---- reorder
 
 

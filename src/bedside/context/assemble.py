@@ -23,7 +23,6 @@ from bedside.core.ids import SourceId
 __all__ = ["assemble", "counter_of"]
 
 _NONE: Mapping[tuple[SourceId, int], int] = {}
-_TRIES = 12
 
 
 def assemble(
@@ -97,7 +96,7 @@ def compile_blocks(
             needed=sum(taken.values()), available=room + sum(taken.values()), blocks=taken
         )
     stored, tighter = True, 0
-    for attempt in range(_TRIES):
+    while True:
         job = _Job(blocks, budget, layout, numbering, counter, hold=hold, stored=stored)
         try:
             made = job.run(room - tighter, room, minimum=minimum)
@@ -107,9 +106,9 @@ def compile_blocks(
         if over <= 0:
             return made
         # Either a stored count was wrong, or this tokenizer joins text across fences.
+        # Believe no stored count, and then aim lower and lower: at nothing at all in the end.
+        tighter = 0 if stored else 2 * tighter + over
         stored = False
-        tighter += over * 2**attempt if attempt else 0
-    raise BudgetTooSmall(needed=room + 1, available=max(room, 0), blocks={})
 
 
 class _Job:

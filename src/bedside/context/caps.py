@@ -10,9 +10,6 @@ from bedside.core.context import Cap, Shrink
 
 __all__ = ["apply_cap", "apply_soft"]
 
-_FORMS = 1
-_BOTH = 3
-
 
 def apply_cap(part: Part) -> None:
     """Bring a part under its block's cap.
@@ -30,11 +27,11 @@ def apply_cap(part: Part) -> None:
             if len(bit.body) > cap.chars_each:
                 _cut_chars(part, bit, cap.chars_each)
     if part.block.protected and "plus_n_more" not in part.block.shrink:
-        _press(part, cap, how=_FORMS)
-        _press(part, cap, how=_BOTH)
+        _press(part, cap, cuts=False)
+        _press(part, cap, cuts=True)
         return
     if part.style == "message":
-        _press(part, cap, how=_FORMS)
+        _press(part, cap, cuts=False)
     _walk(part, cap)
     part.settle()
 
@@ -53,7 +50,7 @@ def _over(part: Part, cap: Cap) -> int:
     return over
 
 
-def _press(part: Part, cap: Cap, *, how: int) -> None:
+def _press(part: Part, cap: Cap, *, cuts: bool) -> None:
     """Shorten bits, the least wanted first, until the cap holds or nothing can be shortened."""
     least = 1 if part.block.protected else LEAST_WORDS
     for unit in reversed(part.units):
@@ -61,8 +58,7 @@ def _press(part: Part, cap: Cap, *, how: int) -> None:
             over = _over(part, cap)
             if over <= 0:
                 return
-            if bit.why is None:
-                part.lower(bit, bit.tokens - over, how=how, least=least)
+            part.lower(bit, bit.tokens - over, cuts=cuts, least=least)
 
 
 def _cut_chars(part: Part, bit: Bit, most: int) -> None:
@@ -71,7 +67,7 @@ def _cut_chars(part: Part, bit: Bit, most: int) -> None:
     def fits(body: str) -> bool:
         return len(body) <= most
 
-    if part.longest(bit, fits, how=_FORMS, least=1):
+    if part.longest(bit, fits, cuts=False, least=1):
         return
     rules: tuple[Shrink, ...] = (*part.cuts, "cut_mark")
     end = longest_cut(bit.item.body, rules, fits)
@@ -144,7 +140,7 @@ def apply_soft(parts: Sequence[Part], *, demand: int, soft: tuple[int, str]) -> 
                 for bit in unit.bits:
                     if excess > 0:
                         before = bit.tokens
-                        part.lower(bit, before - excess, how=_FORMS, least=LEAST_WORDS)
+                        part.lower(bit, before - excess, cuts=False, least=LEAST_WORDS)
                         excess -= before - bit.tokens
         for unit in reversed(part.units):
             if excess > 0 and not unit.keep:

@@ -42,19 +42,18 @@ class Writer:
         return "".join(self._texts)
 
     def _put(self, text: str, block: str, item: str, part: PieceKind) -> None:
-        if text:
-            self._texts.append(text)
-            start, self._at = self._at, self._at + len(text)
-            self.pieces.append(
-                Piece(
-                    message=self._message,
-                    start=start,
-                    end=self._at,
-                    block=block,
-                    item=item,
-                    part=part,
-                )
+        self._texts.append(text)
+        start, self._at = self._at, self._at + len(text)
+        self.pieces.append(
+            Piece(
+                message=self._message,
+                start=start,
+                end=self._at,
+                block=block,
+                item=item,
+                part=part,
             )
+        )
 
     def part(self, part: Part) -> None:
         """Write one block: its fences, its kept items in their own order, "+N more"."""

@@ -18,8 +18,6 @@ from bedside.core.errors import BudgetTooSmall, InvalidArgument
 __all__ = ["check_pools", "fit"]
 
 _STABLE = {"turn": 0, "session": 1, "static": 2}
-_FORMS = 1
-_BOTH = 3
 
 
 def check_pools(parts: Sequence[Part], pools: Sequence[Pool]) -> None:
@@ -125,12 +123,12 @@ def _shorten_protected(parts: Sequence[Part], says: Sequence[Echo], *, excess: i
     held.sort(key=lambda unit: unit.order, reverse=True)
     held.sort(key=lambda unit: _STABLE[unit.part.block.stability])
     bits: list[tuple[Part, Bit]] = [(unit.part, bit) for unit in held for bit in unit.bits]
-    for how in (_FORMS, _BOTH):
+    for cuts in (False, True):
         for part, bit in bits:
             if excess <= 0:
                 return
             before = bit.tokens
-            part.lower(bit, before - excess, how=how, least=1)
+            part.lower(bit, before - excess, cuts=cuts, least=1)
             excess -= before - bit.tokens
 
 

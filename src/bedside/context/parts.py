@@ -12,8 +12,6 @@ __all__ = ["LEAST_WORDS", "Bit", "Part", "Unit", "prepare", "shorten_unit"]
 
 LEAST_WORDS = 8
 """A cut at a word leaves at least this many, but in protected blocks, where one may do."""
-_FORMS = 1
-_CUTS = 2
 
 
 class Bit:
@@ -27,6 +25,11 @@ class Bit:
         self.cut = False
         self.full = self.tokens = fence + body
         self.why: str | None = None
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The item's shorter bodies, blank ones left out: no message may be empty."""
+        return tuple(form for form in self.item.forms if form and not form.isspace())
 
     @property
     def short(self) -> bool:
@@ -127,16 +130,13 @@ class Part:
         """Tokens of a body as it would be rendered, without fences."""
         return self.meter.body(body, self.block.trust)
 
-    def longest(self, bit: Bit, fits: Callable[[str], bool], *, how: int, least: int) -> bool:
+    def longest(self, bit: Bit, fits: Callable[[str], bool], *, cuts: bool, least: int) -> bool:
         """Put the longest shorter form or cut of `bit` that fits in its place; `False` if none."""
         best: tuple[int, str, bool] | None = None
-        if how & _FORMS:
-            form = next(
-                (form for form in bit.item.forms if len(form) < len(bit.body) and fits(form)), None
-            )
-            if form is not None:
-                best = (self.measure(form), form, False)
-        if how & _CUTS and self.cuts:
+        form = next((form for form in bit.forms if len(form) < len(bit.body) and fits(form)), None)
+        if form is not None:
+            best = (self.measure(form), form, False)
+        if cuts and self.cuts:
             end = longest_cut(bit.item.body, self.cuts, fits, least=least)
             if end is not None:
                 body = bit.item.body[:end]
@@ -148,20 +148,18 @@ class Part:
         bit.tokens, bit.body, bit.cut = best[0] + bit.fence, best[1], best[2]
         return True
 
-    def lower(self, bit: Bit, target: int, *, how: int, least: int) -> None:
+    def lower(self, bit: Bit, target: int, *, cuts: bool, least: int) -> None:
         """Bring `bit` to at most `target` tokens, or as near as its forms and cuts can."""
 
         def fits(body: str) -> bool:
             return self.measure(body) + bit.fence <= target
 
-        if bit.tokens <= target or self.longest(bit, fits, how=how, least=least):
+        if bit.tokens <= target or self.longest(bit, fits, cuts=cuts, least=least):
             return
-        smallest = min(
-            (form for form in bit.item.forms if how & _FORMS), key=self.measure, default=None
-        )
+        smallest = min(bit.forms, key=self.measure, default=None)
         if smallest is not None and self.measure(smallest) + bit.fence < bit.tokens:
             bit.tokens, bit.body, bit.cut = self.measure(smallest) + bit.fence, smallest, False
-        if how & _CUTS:
+        if cuts:
             self._barest(bit, least=least)
 
     def _barest(self, bit: Bit, *, least: int) -> None:
@@ -180,7 +178,7 @@ class Part:
                     bit.tokens, bit.body, bit.cut = size, body[: -len(MARK)], True
 
 
-def shorten_unit(unit: Unit, room: int, *, how: int = 3, least: int = LEAST_WORDS) -> bool:
+def shorten_unit(unit: Unit, room: int, *, least: int = LEAST_WORDS) -> bool:
     """Shorten `unit` to at most `room` tokens, its longest items first.
 
     Returns:
@@ -191,7 +189,7 @@ def shorten_unit(unit: Unit, room: int, *, how: int = 3, least: int = LEAST_WORD
         excess = unit.tokens - room
         if excess <= 0:
             return True
-        unit.part.lower(bit, bit.tokens - excess, how=how, least=least)
+        unit.part.lower(bit, bit.tokens - excess, cuts=True, least=least)
     if unit.tokens <= room:
         return True
     for bit, (tokens, body, cut) in zip(unit.bits, before, strict=True):
