@@ -12,8 +12,8 @@ from typing import Literal
 from bedside.core.source import SourceKind
 from bedside.core.turn import Basis, Severity
 from bedside.core.value import value
-from bedside.grounding.terms import analytes, drugs, stem_of, stems
-from bedside.language.quantities import quantities
+from bedside.grounding.reading import Memo, Read
+from bedside.grounding.terms import stem_of
 
 __all__ = ["Kind", "Sentence", "absent_terms", "basis_of", "classify", "severity_of"]
 
@@ -40,7 +40,7 @@ _ABSENCE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _QUALIFIED = re.compile(r"\b(?:above|below|over|under|since|after|before|between|within|during|in \d{4}|"
-                        r"recent|other|further|more|second|repeat|new|follow-up)\b", re.IGNORECASE)  # fmt: skip
+                        r"recent|active|current(?:ly)?|other|further|more|second|repeat|new|follow-up)\b", re.IGNORECASE)  # fmt: skip
 _INFER = re.compile(
     r"\b(?:suggests?|suggesting|suggestive|likely|probably|possibly|may|might|could|consistent with|"
     r"consider|interpretation|speculation|indicates?|indicating|implies|implying|therefore|"
@@ -76,6 +76,7 @@ _TALK_WORDS = (
     "together based read reading one two anything something else rest outside scope advice lawyer legal "
     "insurer insurance matter matters cannot help glad explain nothing there part parts table time "
     "treat treating team apply applies final responsibility yours make makes made provide provided "
+    "hold holds held given drawn put "
     "options option consider considered weigh order relevance date dates units unit stale marked find"
 )
 _TALK = frozenset(stem_of(word) for word in _TALK_WORDS.split())
@@ -89,12 +90,13 @@ class Sentence:
     kind: Kind
 
 
-def classify(text: str, *, allowed: Collection[str] = ()) -> Sentence:
+def classify(text: str, *, allowed: Collection[str] = (), read: Memo | None = None) -> Sentence:
     """Say what a unit is.
 
     Args:
         text: The unit without citation markers.
         allowed: Further stems that make no claim, such as the names of a country's references.
+        read: The readings that a gate keeps.
 
     Returns:
         "question" for one that ends so; "heading" for titles, table heads and lines that end with
@@ -104,35 +106,38 @@ def classify(text: str, *, allowed: Collection[str] = ()) -> Sentence:
     bare = re.sub(r"^[\s>*+•-]*(?:\(?\d{1,2}[.)]\s+)?", "", text).strip(" *_")
     if not bare or _RULE.match(text.strip()):
         return Sentence(text=bare, kind="heading")
-    if bare.endswith("?"):
+    if bare.endswith(("?", "？")):
         return Sentence(text=bare, kind="question")
-    plain = not quantities(bare)
+    said = (read or Memo())(bare)
+    plain = not said.quantities
     if text.strip().startswith("|") and plain:
         return Sentence(text=bare, kind="heading")
-    if plain and _HEADING.match(text.strip()) and not _ASSERTS.search(bare):
+    talk = plain and _talk(said, allowed)
+    if plain and _HEADING.match(text.strip()) and (talk or not _ASSERTS.search(bare)):
         return Sentence(text=bare, kind="heading")
     if _ABSENCE.search(bare):
         return Sentence(text=bare, kind="absence")
-    if (
-        plain
-        and all(term.key in _TALK or term.key in allowed for term in stems(bare))
-        and not drugs(bare)
-        and not analytes(bare)
-    ):
+    if talk:
         return Sentence(text=bare, kind="talk")
     return Sentence(text=bare, kind="claim")
 
 
-def absent_terms(text: str) -> frozenset[str]:
-    """The stems of what an absence statement says is missing; empty where it is qualified.
+def _talk(said: Read, allowed: Collection[str]) -> bool:
+    """Only words of conversation, no medicine and no test?"""
+    known = all(term.key in _TALK or term.key in allowed for term in said.stems)
+    return known and not said.named
 
-    "No HbA1c is recorded" gives the stem of HbA1c; "no HbA1c above 9 since March is recorded" says
+
+def absent_terms(said: Read) -> frozenset[str]:
+    """The names of what an absence statement says is missing; empty where it is qualified.
+
+    "No HbA1c is recorded" gives "hba1c"; "no HbA1c above 9 since March is recorded" says
     nothing about HbA1c as such, and gives nothing.
     """
-    if quantities(text) or _QUALIFIED.search(text):
+    if said.quantities or _QUALIFIED.search(said.text):
         return frozenset()
-    named = [*drugs(text), *analytes(text)]
-    return frozenset(text[one.start : one.end].lower() for one in named)
+    named = [*said.drugs, *said.analytes]
+    return frozenset(said.text[one.start : one.end].lower() for one in named)
 
 
 def basis_of(text: str, kinds: Sequence[SourceKind]) -> Basis:
@@ -151,10 +156,10 @@ def basis_of(text: str, kinds: Sequence[SourceKind]) -> Basis:
     return "said" if bases == {"said"} else "record"
 
 
-def severity_of(text: str) -> Severity:
+def severity_of(said: Read) -> Severity:
     """How much harm a wrong sentence could do: allergies, doses and red flags are critical."""
-    if _CRITICAL.search(text) or (drugs(text) and quantities(text)):
+    if _CRITICAL.search(said.text) or (said.drugs and said.quantities):
         return "critical"
-    if _WARNING.search(text) or drugs(text):
+    if _WARNING.search(said.text) or said.drugs:
         return "warning"
     return "info"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bedside.core.value import value
-from bedside.grounding.terms import Term, drugs, stems
-from bedside.language.quantities import Frequency, Quantity, frequencies, quantities
+from bedside.grounding.reading import Read
+from bedside.grounding.terms import Term
+from bedside.language.quantities import Frequency, Quantity
 
 __all__ = ["Dose", "doses", "same_dose", "unsupported"]
 
@@ -43,36 +44,28 @@ def _is_dose(quantity: Quantity) -> bool:
     return first in _UNITS and (not per or per in _PER)
 
 
-def doses(text: str, *, named: Sequence[Term] | None = None) -> list[Dose]:
-    """Every dose of `text`, in order.
+def doses(text: str | Read) -> list[Dose]:
+    """Every dose of a sentence, a table row or a quoted passage, in order.
 
     A figure belongs to the drug written right after it ("500 mg of amoxicillin", "10 mg
     lisinopril"), else to the nearest drug before it, else to the next after it.
-
-    Args:
-        text: A sentence, a table row, or a quoted passage.
-        named: The drugs of the text, where the caller has them already.
     """
-    found = [one for one in quantities(text) if _is_dose(one)]
-    if not found:
-        return []
-    known = list(named) if named is not None else drugs(text)
-    often = frequencies(text)
-    words = stems(text)
+    read = Read(text) if isinstance(text, str) else text
+    found = [one for one in read.quantities if _is_dose(one)]
     out: list[Dose] = []
     for index, quantity in enumerate(found):
         before = found[index - 1].end if index else 0
-        after = found[index + 1].start if index + 1 < len(found) else len(text)
-        drug = _drug(text, quantity, known)
-        near = next((word.key for word in reversed(words) if word.end <= quantity.start), "")
+        after = found[index + 1].start if index + 1 < len(found) else len(read.text)
+        near = next((word.key for word in reversed(read.stems) if word.end <= quantity.start), "")
+        last = index + 1 == len(found)
         out.append(
             Dose(
                 start=quantity.start,
                 end=quantity.end,
                 quantity=quantity,
-                drug=drug,
+                drug=_drug(read.text, quantity, read.drugs),
                 near=near,
-                often=_often(often, quantity, before, after, last=index + 1 == len(found)),
+                often=_often(read.frequencies, quantity, before, after, last=last),
             )
         )
     return out
@@ -120,7 +113,7 @@ def same_dose(said: Dose, written: Dose, *, words: frozenset[str]) -> bool:
     return not said.near or said.near in words
 
 
-def unsupported(text: str, passages: Sequence[str]) -> list[Dose]:
+def unsupported(text: str | Read, passages: Sequence[str | Read]) -> list[Dose]:
     """The doses of `text` that stand together, word for word, in none of the passages.
 
     Args:
@@ -130,9 +123,8 @@ def unsupported(text: str, passages: Sequence[str]) -> list[Dose]:
     said = doses(text)
     if not said:
         return []
-    written = [
-        (doses(passage), frozenset(one.key for one in stems(passage))) for passage in passages
-    ]
+    reads = [Read(one) if isinstance(one, str) else one for one in passages]
+    written = [(doses(one), frozenset(term.key for term in one.stems)) for one in reads]
     return [
         dose
         for dose in said

@@ -18,10 +18,8 @@ from bedside.grounding.prose import BROKEN
 from bedside.grounding.recompute import recomputed
 from bedside.grounding.shown import Found, Refused, Shown
 from bedside.grounding.support import Judgement, judge
-from bedside.grounding.terms import codes, drugs, stem_of, stems
+from bedside.grounding.terms import drugs, stem_of, stems
 from bedside.grounding.voice import diagnoses, out_of_scope, overclaims, prescribes
-from bedside.language.negation import scopes
-from bedside.language.quantities import quantities
 
 __all__ = ["Examined", "Examiner", "Unit"]
 
@@ -108,6 +106,7 @@ class Examiner:
 
     def __init__(self, shown: Shown, policy: Policy, *, trusted: bool = False) -> None:
         self.shown, self.policy, self.trusted = shown, policy, trusted
+        self._read = shown.read
         self._instructions = Instructions(
             shown.ours,
             shown=[*shown.bodies, shown.asked, policy.asked],
@@ -128,7 +127,7 @@ class Examiner:
         if self.policy.cite == "off":
             return self._own_voice(unit)
         bare = _NEARLY.sub("", unit.text)
-        sentence = classify(bare, allowed=self._references)
+        sentence = classify(bare, allowed=self._references, read=self._read)
         text, cited, refused = self._citations(unit, sentence.text)
         findings = [Finding(id="G1", want="remove", detail=one.why) for one in refused]
         said = _MARKER.sub("", text)
@@ -268,7 +267,7 @@ class Examiner:
         if judged.level == "none" and self.trusted and judged.why == "no_support":
             judged = Judgement(level="partial", share=judged.share)
         if judged.level == "none":
-            return self._removed(unit.text, "claim", judged.why, findings, judged.detail)
+            return self._removed(unit.text, "claim", judged.why, findings)
         if "G13" in self.policy.ids and self._unsourced_interaction(said, cited):
             return self._removed(unit.text, "claim", "interaction_not_in_source", findings)
         if "G5" in self.policy.ids and overclaims(said):
@@ -287,7 +286,7 @@ class Examiner:
             kind="claim",
             basis=basis,
             support=support,
-            severity=severity_of(said),
+            severity=severity_of(self._read(said)),
             cited=cited,
             findings=tuple(findings),
         )
@@ -297,7 +296,12 @@ class Examiner:
         everything = [found.evidence for found, _, _ in cited]
         infers = basis_of(said, [one.kind for one in everything]) == "inference"
         together = judge(
-            said, everything, computed=self.shown.computed, asked=self.asked, inference=infers
+            said,
+            everything,
+            computed=self.shown.computed,
+            asked=self.asked,
+            inference=infers,
+            read=self._read,
         )
         clauses = _clauses(text, cited)
         if len(clauses) < 2:  # noqa: PLR2004 - one clause is the whole
@@ -306,7 +310,12 @@ class Examiner:
         for clause, numbers in clauses:
             evidence = [found.evidence for found, _, _ in cited if found.n in numbers]
             one = judge(
-                clause, evidence, carried=carried, computed=self.shown.computed, asked=self.asked
+                clause,
+                evidence,
+                carried=carried,
+                computed=self.shown.computed,
+                asked=self.asked,
+                read=self._read,
             )
             if one.level == "none" and one.why != "no_support":
                 return one
@@ -327,7 +336,7 @@ class Examiner:
             kind="claim",
             basis="inference",
             support="partial",
-            severity=severity_of(said),
+            severity=severity_of(self._read(said)),
             findings=tuple(findings),
         )
 
@@ -357,7 +366,7 @@ class Examiner:
                 kind=kind,
                 basis="record" if self.policy.patient else "guideline",
                 support="full" if self.trusted else "partial",
-                severity=severity_of(said),
+                severity=severity_of(self._read(said)),
                 cited=cited,
                 findings=tuple(findings),
             )
@@ -369,31 +378,31 @@ class Examiner:
             return ""
         if self._pool is None:
             self._pool = Figures([*self.shown.bodies, self.asked, *self.shown.context])
-        for one in quantities(said):
+        for one in self._read(said).quantities:
             if not self._pool.figure(one):
                 return "figure_not_in_source"
         return ""
 
     def _present(self, said: str) -> bool:
         """Does a source about the patient hold what the sentence says is not recorded?"""
-        named = absent_terms(said)
-        wanted = {one.key for one in (*stems(said), *codes(said)) if one.key not in _GENERIC} - {
+        read = self._read(said)
+        named = absent_terms(read)
+        wanted = {key for key in read.keys if key not in _GENERIC} - {
             stem_of(word)
             for word in ("recorded", "source", "document", "found", "file", "available")
         }
-        qualified = not named and (quantities(said) or not wanted)
+        qualified = not named and (read.quantities or not wanted)
         allergy = _ALLERGY.search(said) is not None
         for item, passage in self.shown.passages():
             low = passage.lower()
             if allergy and item.span is not None and _ALLERGY.match(item.span.source.section or ""):
                 return True
-            terms = [*stems(passage), *codes(passage)]
-            hit = [term for term in terms if term.key in wanted]
             by_name = any(name in low for name in named)
-            whole = not qualified and wanted and wanted <= {term.key for term in terms}
+            whole = not qualified and wanted and wanted <= self._read(passage).keys
             if not (by_name or whole):
                 continue
-            denied = scopes(passage)
+            hit = [term for term in self._read(passage).words if term.key in wanted]
+            denied = self._read(passage).scopes
             if not any(
                 scope.kind in {"negated", "family", "uncertain"}
                 and scope.start <= term.start < scope.end
@@ -406,7 +415,7 @@ class Examiner:
     def _unsourced_interaction(self, said: str, cited: tuple[tuple[Found, int, int], ...]) -> bool:
         if not _INTERACTS.search(said):
             return False
-        pair = {one.key for one in drugs(said)}
+        pair = {one.key for one in self._read(said).drugs}
         if len(pair) < 2:  # noqa: PLR2004 - an interaction needs two
             return False
         return not any(
@@ -420,7 +429,6 @@ class Examiner:
         kind: str,
         why: str,
         findings: Sequence[Finding] = (),
-        detail: str = "",
     ) -> Examined:
         stop = why in _HARD_STOP
         finding = Finding(
@@ -433,7 +441,7 @@ class Examiner:
             why=why,
             findings=(*findings, finding),
             stop=stop,
-            severity="info" if stop else severity_of(f"{text} {detail}"),
+            severity="info" if stop else severity_of(self._read(text)),
         )
 
 

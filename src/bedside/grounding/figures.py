@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 
-from bedside.grounding.terms import Term, codes
-from bedside.language.dates import Written, dates
-from bedside.language.quantities import Quantity, quantities
+from bedside.grounding.reading import Read
+from bedside.language.dates import Written
+from bedside.language.quantities import Quantity
 
 __all__ = ["Figures"]
 
@@ -19,21 +20,24 @@ class Figures:
     `known` are days that stand for the texts without being written in them (a source's date).
     """
 
-    def __init__(self, texts: Iterable[str], *, known: Iterable[date] = ()) -> None:
-        self.texts = tuple(texts)
-        self.quantities: tuple[Quantity, ...] = tuple(
-            one for text in self.texts for one in quantities(text)
-        )
-        self.dates: tuple[Written, ...] = tuple(one for text in self.texts for one in dates(text))
+    def __init__(self, texts: Iterable[str | Read], *, known: Iterable[date] = ()) -> None:
+        self.texts = tuple(Read(text) if isinstance(text, str) else text for text in texts)
         self.known = tuple(known)
-        self._codes: frozenset[str] | None = None
 
-    @property
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Every figure, in order of the texts."""
+        return tuple(one for text in self.texts for one in text.quantities)
+
+    @cached_property
+    def dates(self) -> tuple[Written, ...]:
+        """Every written date, in order of the texts."""
+        return tuple(one for text in self.texts for one in text.dates)
+
+    @cached_property
     def codes(self) -> frozenset[str]:
         """Names that hold digits, in lower case."""
-        if self._codes is None:
-            self._codes = frozenset(one.key for text in self.texts for one in codes(text))
-        return self._codes
+        return frozenset(one.key for text in self.texts for one in text.codes)
 
     def figure(self, said: Quantity) -> bool:
         """Does the figure stand here: same digits, same ends of its range, same comparator?"""
@@ -84,7 +88,7 @@ class Figures:
     def _headed(self, written: Quantity, said: Quantity) -> bool:
         """A figure without a unit in a text that names the unit elsewhere: a table's cell."""
         return not written.unit and any(
-            f"({said.unit})" in text.lower().replace(" ", "") for text in self.texts
+            f"({said.unit})" in text.text.lower().replace(" ", "") for text in self.texts
         )
 
 
@@ -105,14 +109,3 @@ def _holds(found: Decimal, said: Quantity) -> bool:
         ">": found > said.low,
         ">=": found >= said.low,
     }.get(said.comparator, False)
-
-
-def missing(
-    said: str, figures: Figures
-) -> tuple[Sequence[Quantity], Sequence[Written], Sequence[Term]]:
-    """What `said` holds and `figures` do not: figures (digits or unit), dates, named codes."""
-    return (
-        [one for one in quantities(said) if not (figures.figure(one) and figures.unit(one))],
-        [one for one in dates(said) if not figures.day(one)],
-        [one for one in codes(said) if one.key not in figures.codes],
-    )

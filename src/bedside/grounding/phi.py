@@ -77,7 +77,12 @@ _KEY = re.compile(r"[^a-z0-9]")
 def identifiers(text: str) -> list[Identifier]:
     """Every identifier of `text`, in order, never overlapping."""
     found: list[Identifier] = []
+    digits = any(char.isdigit() for char in text)
     for kind, form in _FORMS:
+        if (kind == "email" and "@" not in text) or (
+            not digits and kind not in {"email", "person"}
+        ):
+            continue
         for match in form.finditer(text):
             name = "id" if "id" in form.groupindex else 0
             start, end = match.span(name)

@@ -14,9 +14,9 @@ from bedside.core.turn import Quote
 from bedside.core.value import value
 from bedside.grounding.phi import key_of
 from bedside.grounding.prose import BROKEN
+from bedside.grounding.reading import Memo
 from bedside.grounding.resolve import places
 from bedside.grounding.support import Evidence, judge
-from bedside.grounding.terms import codes, stems
 from bedside.language.normalise import Normalised, normalise
 from bedside.language.sentences import sentences
 
@@ -68,6 +68,7 @@ class Shown:
         self.sources = dict(sources)
         self.computed = tuple(one for one in computed if one)
         self.asked, self.ours, self.context = asked, tuple(ours), tuple(context)
+        self.read = Memo()
         self._maps: dict[int, Normalised] = {}
         self._sentences: dict[int, list[tuple[int, int]]] = {}
 
@@ -123,10 +124,10 @@ class Shown:
         whole = items[0]
         if len(items) == 1 and len(whole.body) <= _WHOLE_LINE and len(self._spans(whole)) <= 1:
             return self._found(n, whole, 0, len(whole.body))
-        wanted = {one.key for one in (*stems(claim), *codes(claim))}
+        wanted = self.read(claim).keys
         ranked = sorted(
             (
-                (-len(wanted & _keys(item.body[start:end])), order, item, start, end)
+                (-len(wanted & self.read(item.body[start:end]).keys), order, item, start, end)
                 for order, (item, start, end) in enumerate(
                     (item, start, end) for item in items for start, end in self._spans(item)
                 )
@@ -220,10 +221,6 @@ class Shown:
                 [(0, len(item.body))] if item.span.source.kind == "record" else self._spans(item)
             )
         ]
-
-
-def _keys(text: str) -> set[str]:
-    return {one.key for one in (*stems(text), *codes(text))}
 
 
 def _texts(message: Message, role: str) -> list[str]:

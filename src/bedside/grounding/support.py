@@ -8,7 +8,7 @@ names the reason. The rules are strict where a mistake harms and lenient in word
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Literal
 
@@ -17,11 +17,9 @@ from bedside.core.source import SourceKind
 from bedside.core.value import value
 from bedside.grounding.doses import unsupported
 from bedside.grounding.figures import Figures
-from bedside.grounding.terms import Term, analytes, codes, drugs, stems
-from bedside.language.dates import dates
-from bedside.language.laterality import sides
-from bedside.language.negation import Kind, Scope, scopes
-from bedside.language.quantities import frequencies, quantities
+from bedside.grounding.reading import Memo, Read
+from bedside.grounding.terms import Term
+from bedside.language.negation import Kind, Scope
 
 __all__ = ["Evidence", "Judgement", "Why", "judge"]
 
@@ -54,15 +52,23 @@ _FULL, _PARTIAL = (
 of them; agreeing figures, and being marked as an inference, make up for some."""
 
 _SURE = 0.5  # expansions of less weight are guesses
+_NO = re.compile(r"\b(?:no|not|never|none)\b", re.IGNORECASE)
 _DENIED_STATUS = re.compile(
-    r"\b(?:refuted|entered[- ]in[- ]error|cancelled|canceled|not[- ]taken|not[- ]done|rejected)\b", re.IGNORECASE
-)  # fmt: skip
-_PAST_STATUS = re.compile(
-    r"\b(?:resolved|inactive|in remission|stopped|discontinued|completed|ended|former|previous|past|abated)\b", re.IGNORECASE
-)  # fmt: skip
+    r"\b(?:refuted|entered[- ]in[- ]error|cancelled|canceled|not[- ]taken|not[- ]done|rejected)\b",
+    re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"\b(?:resolved|inactive|in remission|stopped|discontinued|abated|ended)\b", re.IGNORECASE
+)
+_PAST = re.compile(
+    _OVER.pattern
+    + r"|\b(?:former(?:ly)?|previous(?:ly)?|past|history|was|were|had|until|no longer)\b",
+    re.IGNORECASE,
+)
 _PRESENT = re.compile(
-    r"\b(?:currently|current|active|ongoing|still|now|has|is on|is taking|takes|on)\b", re.IGNORECASE
-)  # fmt: skip
+    r"\b(?:currently|current|active|ongoing|still|now|is on|remains on|is taking|takes|continues)\b",
+    re.IGNORECASE,
+)
 _TITLES = re.compile(r"\bfamily\b", re.IGNORECASE)
 _HEDGE = re.compile(
     r"\b(?:may|might|could|possible|possibly|probable|probably|suspected|likely|unconfirmed|query|"
@@ -107,6 +113,7 @@ def judge(
     computed: Sequence[str] = (),
     asked: str = "",
     inference: bool = False,
+    read: Memo | None = None,
 ) -> Judgement:
     """Compare one clause with the passages that it cites.
 
@@ -117,6 +124,7 @@ def judge(
         computed: Outputs of deterministic calculators: their figures count.
         asked: The question: a threshold or a drug it named may be said again.
         inference: True for a sentence that is worded as a conclusion.
+        read: The readings of this answer and its sources, where a gate keeps them.
 
     Returns:
         "full" where everything checkable agrees and most content words stand in the cited text,
@@ -124,20 +132,22 @@ def judge(
     """
     if not evidence:
         return Judgement(level="none", why="no_support", share=0.0)
-    texts = [one.context for one in evidence]
-    notes = [*(one.notes for one in evidence if one.notes), *computed]
+    memo = read or Memo()
+    mine, question = memo(said), memo(asked)
+    texts = [memo(one.context) for one in evidence]
+    notes = [memo(one) for one in (*(one.notes for one in evidence), *computed) if one]
     held = Figures([*texts, *notes], known=[one.dated for one in evidence if one.dated])
     failed = (
-        _figures(said, held, asked)
-        or _entities(said, evidence, carried, asked)
-        or _doses(said, evidence)
-        or _polarity(said, evidence)
-        or _sides(said, texts)
+        _figures(mine, held, question, memo)
+        or _entities(mine, evidence, memo(carried), question, memo)
+        or _doses(mine, evidence, memo)
+        or _polarity(mine, evidence, memo)
+        or _sides(mine, texts)
     )
-    share = _share(said, evidence, asked)
+    share = _share(mine, evidence, question, memo)
     if failed:
         return Judgement(level="none", why=failed[0], detail=failed[1], share=share)
-    kind = "figures" if quantities(said) else "inference" if inference else "words"
+    kind = "figures" if mine.quantities else "inference" if inference else "words"
     level: Level = (
         "full" if share >= _FULL[kind] else "partial" if share >= _PARTIAL[kind] else "none"
     )
@@ -147,97 +157,91 @@ def judge(
 Failed = tuple[Why, str] | None
 
 
-def _figures(said: str, held: Figures, asked: str) -> Failed:
-    question: Figures | None = None
-    often = frequencies(said)
-    for one in quantities(said):
-        rhythm = next((f for f in often if f.start <= one.start < f.end), None)
-        if rhythm is not None and rhythm.label in {
-            f.label for text in held.texts for f in frequencies(text)
-        }:
-            continue  # "every 12 hours" for "twice daily"
+def _figures(said: Read, held: Figures, asked: Read, memo: Memo) -> Failed:
+    labels: set[str] | None = None
+    for one in said.quantities:
+        rhythm = next((f for f in said.frequencies if f.start <= one.start < f.end), None)
+        if rhythm is not None:
+            labels = labels or {f.label for text in held.texts for f in text.frequencies}
+            if rhythm.label in labels:
+                continue  # "every 12 hours" for "twice daily"
         if held.figure(one):
             if held.unit(one):
                 continue
-            return "unit_mismatch", said[one.start : one.end]
-        if one.comparator and asked:
-            question = question or Figures([asked])
-            threshold = any(str(one.low) == str(other.low) for other in question.quantities)
+            return "unit_mismatch", said.text[one.start : one.end]
+        if one.comparator:
+            threshold = any(str(one.low) == str(other.low) for other in asked.quantities)
             if threshold and (held.exceeds(one) or _denied(said, one.start)):
                 continue
-        return "figure_not_in_source", said[one.start : one.end]
-    return _days(said, held, asked) or _names(said, held, asked)
+        return "figure_not_in_source", said.text[one.start : one.end]
+    return _days(said, held, asked) or _names(said, held, asked, memo)
 
 
-def _days(said: str, held: Figures, asked: str) -> Failed:
-    for when in dates(said):
+def _days(said: Read, held: Figures, asked: Read) -> Failed:
+    for when in said.dates:
         if not held.day(when) and not Figures([asked]).day(when):
-            return "date_not_in_source", said[when.start : when.end]
+            return "date_not_in_source", said.text[when.start : when.end]
     return None
 
 
-def _names(said: str, held: Figures, asked: str) -> Failed:
+def _names(said: Read, held: Figures, asked: Read, memo: Memo) -> Failed:
     """Names with digits: a stage, a vitamin, a type."""
-    for code in codes(said):
-        if (
-            code.key not in held.codes
-            and code.key not in Figures([asked]).codes
-            and not _known_code(code, held)
-        ):
-            return "figure_not_in_source", said[code.start : code.end]
+    wanted = {one.key for one in asked.codes}
+    for code in said.codes:
+        if code.key in held.codes or code.key in wanted:
+            continue
+        name = memo(code.key).named  # another name of the same test is judged as such
+        if not any(name & text.named for text in held.texts):
+            return "figure_not_in_source", said.text[code.start : code.end]
     return None
 
 
-def _known_code(code: Term, held: Figures) -> bool:
-    """An analyte's or drug's other name ("HbA1c" for "glycated haemoglobin") is judged as such."""
-    name = {one.key for one in (*analytes(code.key), *drugs(code.key))}
-    return bool(name) and any(
-        name & {one.key for one in (*analytes(text), *drugs(text))} for text in held.texts
+def _denied(said: Read, at: int) -> bool:
+    scoped = any(one.kind == "negated" and one.start <= at < one.end for one in said.scopes)
+    return scoped or _NO.search(said.text, 0, at) is not None
+
+
+def _entities(
+    said: Read, evidence: Sequence[Evidence], carried: Read, asked: Read, memo: Memo
+) -> Failed:
+    texts = [
+        memo(f"{one.heading}. {one.context}" if one.heading else one.context) for one in evidence
+    ]
+    rows: tuple[tuple[Why, Callable[[Read], list[Term]]], ...] = (
+        ("drug_not_in_source", lambda one: one.drugs),
+        ("analyte_not_in_source", lambda one: one.analytes),
     )
-
-
-def _denied(said: str, at: int) -> bool:
-    return any(one.kind == "negated" and one.start <= at < one.end for one in scopes(said)) or bool(
-        re.search(r"\b(?:no|not|never|none)\b", said[:at], re.IGNORECASE)
-    )
-
-
-def _entities(said: str, evidence: Sequence[Evidence], carried: str, asked: str) -> Failed:
-    texts = [f"{one.heading}. {one.context}" for one in evidence]
-    checks: tuple[tuple[Why, object], ...] = (
-        ("drug_not_in_source", drugs),
-        ("analyte_not_in_source", analytes),
-    )
-    for why, find in checks:
-        assert callable(find)
-        mine: list[Term] = find(said)
-        if not mine and carried and quantities(said):
-            inherited = {one.key for one in find(carried)}
-            if inherited and not inherited & {one.key for text in texts for one in find(text)}:
-                return why, ""
-        if not mine:
+    for why, find in rows:
+        mine = find(said)
+        if not mine and not (carried.text and said.quantities):
             continue
         theirs = {one.key for text in texts for one in find(text)}
+        if not mine:
+            inherited = {one.key for one in find(carried)}
+            if inherited and not inherited & theirs:
+                return why, ""
         for one in mine:
-            if one.key in theirs or _written(said[one.start : one.end], texts):
+            if one.key in theirs or _written(said.text[one.start : one.end], texts):
                 continue
-            if asked and one.key in {other.key for other in find(asked)} and len(mine) > 1:
+            if len(mine) > 1 and one.key in {other.key for other in find(asked)}:
                 continue
-            return why, said[one.start : one.end]
+            return why, said.text[one.start : one.end]
     return None
 
 
-def _written(words: str, texts: Sequence[str]) -> bool:
+def _written(words: str, texts: Sequence[Read]) -> bool:
     low = words.lower()
-    return any(low in text.lower() for text in texts)
+    return any(low in text.text.lower() for text in texts)
 
 
-def _doses(said: str, evidence: Sequence[Evidence]) -> Failed:
-    passages = [f"{one.context}" for one in evidence]
-    passages += [f"{one.heading}: {one.context}" for one in evidence if one.heading]
+def _doses(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
+    if not said.quantities:
+        return None
+    passages = [memo(one.context) for one in evidence]
+    passages += [memo(f"{one.heading}: {one.context}") for one in evidence if one.heading]
     wrong = unsupported(said, passages)
     if wrong:
-        return "dose_not_in_source", said[wrong[0].start : wrong[0].end]
+        return "dose_not_in_source", said.text[wrong[0].start : wrong[0].end]
     return None
 
 
@@ -249,22 +253,19 @@ def _within(terms: Sequence[Term], found: Sequence[Scope], kind: Kind) -> set[st
     }
 
 
-def _polarity(said: str, evidence: Sequence[Evidence]) -> Failed:
+def _polarity(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
     """Negation, doubt, status and subject, over the content words that both sides share."""
-    mine = [*stems(said), *codes(said)]
-    my_scopes = scopes(said)
-    my_keys = {one.key for one in mine}
-    my_negated = _within(mine, my_scopes, "negated")
-    my_family = any(one.kind == "family" for one in my_scopes)
-    hedged = _HEDGE.search(said) is not None
+    my_negated = _within(said.words, said.scopes, "negated")
+    my_family = any(one.kind == "family" for one in said.scopes)
+    hedged = _HEDGE.search(said.text) is not None
     denied: set[str] = set()
     backed = False
     for one in evidence:
-        terms = [*stems(one.context), *codes(one.context)]
-        shared = my_keys & {term.key for term in terms}
+        theirs = memo(one.context)
+        terms, shared = theirs.words, said.keys & theirs.keys
         if not shared:
             continue
-        found = scopes(one.context)
+        found = theirs.scopes
         negated = _within(terms, found, "negated") & shared
         affirmed = {
             term.key
@@ -292,7 +293,7 @@ def _about_whom(
     one: Evidence,
     terms: Sequence[Term],
     found: Sequence[Scope],
-    shared: set[str],
+    shared: frozenset[str],
     affirmed: set[str],
     *,
     family: bool,
@@ -311,7 +312,9 @@ def _about_whom(
     of_family = bool(relative) or _TITLES.search(one.heading.split(">")[-1]) is not None
     if of_family and not family:
         outside = (
-            shared - relative if not _TITLES.search(one.heading.split(">")[-1]) else set[str]()
+            shared - relative
+            if not _TITLES.search(one.heading.split(">")[-1])
+            else frozenset[str]()
         )
         if not outside or len(relative) >= len(outside):
             return "subject_mismatch", ""
@@ -320,73 +323,72 @@ def _about_whom(
     return None
 
 
-def _status(said: str, one: Evidence) -> Failed:
-    if _DENIED_STATUS.search(one.context) and not _DENIED_STATUS.search(said):
-        negated = any(scope.kind == "negated" for scope in scopes(said))
+def _status(said: Read, one: Evidence) -> Failed:
+    if _DENIED_STATUS.search(one.context) and not _DENIED_STATUS.search(said.text):
+        negated = any(scope.kind == "negated" for scope in said.scopes)
         if not negated:
             return "status_mismatch", ""
-    past = _PAST_STATUS.search(one.context)
-    if past and one.kind == "record" and _PRESENT.search(said) and not _PAST_STATUS.search(said):
+    if one.kind != "record" or not _PRESENT.search(said.text):
+        return None
+    if _OVER.search(one.context) and not _PAST.search(said.text):
         return "status_mismatch", ""
     return None
 
 
-def _sides(said: str, texts: Sequence[str]) -> Failed:
-    mine = sides(said)
+def _sides(said: Read, texts: Sequence[Read]) -> Failed:
+    mine = said.sides
     if not mine:
         return None
-    theirs = [one for text in texts for one in sides(text)]
+    theirs = [one for text in texts for one in text.sides]
     have = {one.side for one in theirs}
     for one in mine:
         wanted = {one.side, "both"} if one.side != "both" else {"both"}
         both_written = one.side == "both" and {"left", "right"} <= have
         if not wanted & have and not both_written:
-            return "laterality_mismatch", said[one.start : one.end]
+            return "laterality_mismatch", said.text[one.start : one.end]
         paired = {other.side for other in theirs if one.of and other.of == one.of}
         if paired and not wanted & paired and not both_written:
-            return "laterality_mismatch", said[one.start : one.end]
+            return "laterality_mismatch", said.text[one.start : one.end]
     return None
 
 
-def _share(said: str, evidence: Sequence[Evidence], asked: str) -> float:
+def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) -> float:
     """The part of the clause's content words that the cited text (or its heading) holds."""
-    written = [*quantities(said), *dates(said), *frequencies(said)]
+    written = [*said.quantities, *said.dates, *said.frequencies]
     mine = {
         one.key
-        for one in (*stems(said), *codes(said))
+        for one in said.words
         if not any(other.start <= one.start < other.end for other in written)
     }
-    named = {one.key for one in (*drugs(said), *analytes(said))}
     if not mine:
         return 1.0
-    texts = [f"{one.heading} {one.context} {one.notes}" for one in evidence]
-    theirs = {one.key for text in texts for one in (*stems(text), *codes(text))}
+    texts = [
+        memo(text) for one in evidence for text in (one.heading, one.context, one.notes) if text
+    ]
+    theirs = frozenset(key for text in texts for key in text.keys)
     found = mine & theirs
-    if named:
-        entities = {one.key for text in texts for one in (*drugs(text), *analytes(text))}
-        for one in (*drugs(said), *analytes(said)):
+    if len(found) < len(mine) and said.named:
+        entities = {key for text in texts for key in text.named}
+        for one in (*said.drugs, *said.analytes):
             if one.key in entities:
-                found |= {term.key for term in stems(said) if one.start <= term.start < one.end}
-                found |= {term.key for term in codes(said) if one.start <= term.start < one.end}
-    if len(found) < len(mine):
-        found |= _other_words(said, mine - found, theirs)
-    if asked:
-        # Words of the question are not news: they neither help nor hurt.
-        echoed = {one.key for one in (*stems(asked), *codes(asked))} - theirs
-        if mine - echoed:
-            mine -= echoed
+                found |= {term.key for term in said.words if one.start <= term.start < one.end}
+    if len(found) < _FULL["words"] * len(mine):
+        found |= _other_words(said.text, mine - found, theirs, memo)
+    # Words of the question are not news: they neither help nor hurt.
+    echoed = asked.keys - theirs
+    if mine - echoed:
+        mine -= echoed
     return len(found & mine) / len(mine) if mine else 1.0
 
 
-def _other_words(said: str, wanted: set[str], theirs: set[str]) -> set[str]:
+def _other_words(said: str, wanted: set[str], theirs: frozenset[str], memo: Memo) -> set[str]:
     """Those of the wanted stems that the cited text says in other words (HTN for hypertension)."""
     found: set[str] = set()
     for one in expand(said):
-        part = {term.key for term in (*stems(one.term), *codes(one.term))} & wanted
+        part = memo(one.term).keys & wanted
         if not part or one.weight < _SURE:
             continue
-        other = {term.key for term in (*stems(one.replacement), *codes(one.replacement))}
-        other |= {one.replacement.lower()} if not other else set[str]()
-        if other and other <= theirs:
+        other = memo(one.replacement).keys or {one.replacement.lower()}
+        if other <= theirs:
             found |= part
     return found

@@ -59,37 +59,39 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _NAME = r"(?P<{0}>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_PATTERNS = (
-    re.compile(
+_MONTH_NAME = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+# (what must stand in the text for the pattern to be worth trying, pattern)
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("-", re.compile(
         r"(?<![\d.-])(?P<y>(?:18|19|20|21)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)"
         r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\d])"
-    ),
-    re.compile(
+    )),
+    ("month", re.compile(
         r"(?<![\d.])(?P<d>\d{1,2})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?" + _NAME.format("mn")
         + r",?[\s-]*(?P<y>(?:18|19|20|21)\d\d|'?\d\d(?![\d:.,%/-]|\s?(?:mg|ml|%)))?(?!\d)",
         re.IGNORECASE,
-    ),
-    re.compile(
+    )),
+    ("month", re.compile(
         r"\b" + _NAME.format("mn") + r"\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?(?![\d.%/])"
         r"(?:,?\s+(?P<y>(?:18|19|20|21)\d\d))?(?!\d)",
         re.IGNORECASE,
-    ),
-    re.compile(
+    )),
+    ("month", re.compile(
         r"\b" + _NAME.format("mn") + r",?[\s-]+(?:of\s+)?(?P<y>(?:18|19|20|21)\d\d)(?!\d)",
         re.IGNORECASE,
-    ),
-    re.compile(
+    )),
+    ("any", re.compile(
         r"(?<![\d./])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>(?:18|19|20|21)\d\d|\d\d)"
         r"(?![\d/]|[.-]\d)"
-    ),
-    re.compile(r"(?<![\d./-])(?P<y>(?:18|19|20|21)\d\d)[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})(?![\d/])"),
-    re.compile(r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])"),
-    re.compile(r"(?<![\d.-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
-    re.compile(
+    )),
+    ("any", re.compile(r"(?<![\d./-])(?P<y>(?:18|19|20|21)\d\d)[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})(?![\d/])")),
+    ("/", re.compile(r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])")),
+    ("-", re.compile(r"(?<![\d.-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])")),
+    ("any", re.compile(
         r"\b(?:in|since|from|until|during|before|after|of|year|by|for|,)\s+(?P<y>(?:19|20)\d\d)"
         r"(?![\d.,%/-]?\d)(?!\s?(?:mg|ml|kcal|g|units?|cells?|steps)\b)"
-    ),
-    re.compile(r"(?<=[(])(?P<y>(?:19|20)\d\d)(?=[);,])"),
+    )),
+    ("any", re.compile(r"(?<=[(])(?P<y>(?:19|20)\d\d)(?=[);,])")),
 )  # fmt: skip
 
 
@@ -102,7 +104,10 @@ def dates(text: str) -> list[Written]:
     if not any(char.isdigit() for char in text):
         return []
     found: list[Written] = []
-    for pattern in _PATTERNS:
+    named = _MONTH_NAME.search(text) is not None
+    for needs, pattern in _PATTERNS:
+        if (needs == "month" and not named) or (len(needs) == 1 and needs not in text):
+            continue
         for match in pattern.finditer(text):
             written = _written(match)
             if written and not any(

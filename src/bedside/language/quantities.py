@@ -9,11 +9,12 @@ dates are no figures.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
 from bedside.core.value import value
-from bedside.language.dates import dates
+from bedside.language.dates import Written, dates
 
 __all__ = ["Frequency", "Quantity", "frequencies", "quantities", "unit_key"]
 
@@ -191,15 +192,19 @@ def _atom(part: str) -> str:
     return re.sub(r"\s", "", part)
 
 
-def quantities(text: str) -> list[Quantity]:
+def quantities(text: str, *, known: Sequence[Written] | None = None) -> list[Quantity]:
     """Every figure of `text`, in order.
 
     Dates, list counters ("2." at a line's start), citation markers ("[3]"), and digits that are
     part of a word ("HbA1c", "COVID-19", "T2DM") are left out.
+
+    Args:
+        text: Any text.
+        known: The dates of the text, where the caller has them already.
     """
     if not any(char.isdigit() for char in text):
         return []
-    taken = [(found.start, found.end) for found in dates(text)]
+    taken = [(found.start, found.end) for found in (dates(text) if known is None else known)]
     taken += [match.span() for match in _MARKER.finditer(text)]
     taken += [match.span() for match in _COUNTER.finditer(text)]
     found: list[Quantity] = []
