@@ -37,10 +37,11 @@ DEPTH = 200
 """How far down each list is read."""
 COVERAGE_FLOOR = 0.4
 """Share of the query's weight that a chunk must cover to count as a lexical hit."""
-FEEDBACK = 5
+FEEDBACK = 10
 FEEDBACK_TERMS = 30
 FEEDBACK_MIX = 0.4
 FEEDBACK_PULL = 0.5
+WORDS_SHARE = 0.4
 
 
 class Place(NamedTuple):
@@ -124,7 +125,7 @@ def rank(
     scores = _fused(segments, first, hits, by_name)
     if feedback and (use_words or use_vectors):
         again = _ask_again(segments, question, first, scores, statistics)
-        scores = _fused(segments, again, hits, by_name)
+        scores = _reranked(_fused(segments, again, hits, by_name), again)
     order = sorted(
         scores,
         key=lambda place: (
@@ -166,6 +167,29 @@ def _fused(
     if by_name:
         lists.append(by_name)
     return fuse(lists)
+
+
+def _reranked(fused: dict[Place, float], scores: _Scores) -> dict[Place, float]:
+    """The fused candidates by their standardised scores, cosine at 1 and words at `WORDS_SHARE`.
+
+    Ranks forget how far apart two hits are; among the candidates the scores themselves say more.
+    Where only one list serves, the fused order stands. The result is in (0, 1).
+    """
+    if scores.words is None or scores.vectors is None or not fused:
+        return fused
+    places = list(fused)
+    words = np.array([scores.words.scores[p.segment][p.chunk] for p in places], dtype=np.float64)
+    vectors = np.array([scores.vectors[p.segment][p.chunk] for p in places], dtype=np.float64)
+    joined = _standard(vectors) + WORDS_SHARE * _standard(words)
+    return {
+        place: float(1.0 / (1.0 + np.exp(-score))) + fused[place]
+        for place, score in zip(places, np.round(joined, 6), strict=True)
+    }
+
+
+def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = float(values.std())
+    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
 
 
 def _top(
@@ -271,7 +295,7 @@ def _fed_terms(
 def _ranked(segments: Sequence[Segment], place: Place, score: float, first: _Scores) -> Ranked:
     segment = segments[place.segment]
     similarity = words = None
-    if first.vectors is not None and segment.has_vector[place.chunk]:
+    if first.vectors is not None and first.vectors[place.segment][place.chunk] > -1.0:
         similarity = float(first.vectors[place.segment][place.chunk])
     if first.words is not None and first.words.scores[place.segment][place.chunk] > 0:
         words = float(first.words.scores[place.segment][place.chunk])

@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
 
+from bedside.core.ids import SourceId
+from bedside.core.source import Source
 from bedside.knowledge.embed.protocol import Floats2d
 from bedside.knowledge.index.entry import Document, Entry
 from bedside.storage.tables.knowledge import chunk_vector, chunk_words, knowledge_change
 from bedside.storage.tables.source import chunk, source
 
-__all__ = ["Key", "document_of", "head_of_log", "load_knowledge", "load_patient", "pending"]
+__all__ = [
+    "document_of",
+    "head_of_log",
+    "load_knowledge",
+    "load_patient",
+    "pending",
+    "source_value",
+]
 
-Key = tuple[str, str]
-"""Tenant and source id."""
 _AT_ONCE = 200
 
 
@@ -66,7 +73,7 @@ def load_patient(
 
 
 def pending(connection: Connection, tenant: str, patient: str | None) -> int:
-    """How many documents of a scope have words but no vectors yet."""
+    """How many documents of a scope have words but no vectors in sight yet."""
     own = source.c.patient.is_(None) if patient is None else source.c.patient == patient
     kinds = ("guideline",) if patient is None else ("document", "note")
     query = (
@@ -128,6 +135,19 @@ def _vectors(
         key: np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(parts), -1)
         for key, parts in blobs.items()
     }
+
+
+def source_value(row: Row[Any], *, section: str = "") -> Source:
+    """The public value of a source row."""
+    return Source(
+        id=SourceId(row.id),
+        revision=row.revision,
+        kind=row.kind,
+        title=row.title,
+        section=section,
+        dated=row.dated,
+        superseded=bool(row.superseded),
+    )
 
 
 def document_of(row: Row[Any]) -> Document:

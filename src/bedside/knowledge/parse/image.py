@@ -1,0 +1,96 @@
+"""Scanned images by OCR, on this machine. The reader is loaded at its first use."""
+
+from __future__ import annotations
+
+import functools
+import io
+import logging
+from typing import Any
+
+import numpy as np
+
+from bedside.core.errors import BadInput
+from bedside.knowledge.parse.parsed import Parsed, TextBuilder
+from bedside.language.sections import sections
+
+__all__ = ["parse_image", "read_picture"]
+
+_MOST_PIXELS = 60_000_000
+_LONGEST_SIDE = 3_000
+_SAME_LINE = 0.6
+
+
+def parse_image(data: bytes, *, name: str) -> Parsed:
+    """Text of a scanned page, its lines from top to bottom.
+
+    Raises:
+        BadInput: Not an image that can be read, too large, or without text.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    Image.MAX_IMAGE_PIXELS = None  # our own bound follows, before any pixel is decoded
+    try:
+        picture = Image.open(io.BytesIO(data))
+        if picture.width * picture.height > _MOST_PIXELS:
+            raise BadInput(
+                name,
+                why=f"it has {picture.width} x {picture.height} pixels, more than is read",
+                do="Give a scan of at most 60 million pixels.",
+            )
+        picture.load()
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise BadInput(name, why="it is not an image that can be read") from error
+    text = read_picture(picture)
+    if not text.strip():
+        raise BadInput(name, why="OCR found no text in it", do="Give a clearer scan.")
+    builder = TextBuilder()
+    builder.paragraph(text)
+    parsed = builder.parsed(media_type=f"image/{(picture.format or 'png').lower()}")
+    return Parsed(
+        text=parsed.text,
+        sections=tuple(sections(parsed.text, markdown=False)),
+        media_type=parsed.media_type,
+        meta={},
+        warnings=("read by OCR, check it against the original",),
+    )
+
+
+def read_picture(picture: Any) -> str:
+    """Lines of text of a Pillow image, top to bottom; empty where there is none."""
+    image = picture.convert("RGB")
+    longest = max(image.size)
+    if longest > _LONGEST_SIDE:
+        scale = _LONGEST_SIDE / longest
+        image = image.resize((max(int(image.width * scale), 1), max(int(image.height * scale), 1)))
+    found, _ = _reader()(np.asarray(image)[:, :, ::-1])
+    boxes = [(_top(box), _left(box), _height(box), words) for box, words, _ in found or []]
+    boxes.sort()
+    rows: list[list[tuple[float, float, float, str]]] = []
+    for box in boxes:
+        if rows and abs(box[0] - rows[-1][0][0]) < _SAME_LINE * rows[-1][0][2]:
+            rows[-1].append(box)
+        else:
+            rows.append([box])
+    return "\n".join(
+        " ".join(words for _, _, _, words in sorted(row, key=lambda b: b[1])) for row in rows
+    )
+
+
+def _top(box: Any) -> float:
+    return float(min(point[1] for point in box))
+
+
+def _left(box: Any) -> float:
+    return float(min(point[0] for point in box))
+
+
+def _height(box: Any) -> float:
+    return float(max(point[1] for point in box) - min(point[1] for point in box))
+
+
+@functools.cache
+def _reader() -> Any:
+    from rapidocr_onnxruntime import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    return RapidOCR(intra_op_num_threads=2, inter_op_num_threads=1)

@@ -1,0 +1,74 @@
+"""Markdown and plain text: the text itself is stored, so offsets are those of the file."""
+
+from __future__ import annotations
+
+import codecs
+
+from bedside.core.errors import BadInput
+from bedside.knowledge.parse.front import read_front_matter
+from bedside.knowledge.parse.parsed import Parsed
+from bedside.language.sections import front_matter_end, sections
+
+__all__ = ["decode", "parse_markdown", "parse_text"]
+
+_MOST_CONTROLS = 0.01
+
+
+def decode(data: bytes, *, name: str) -> str:
+    """UTF-8, or UTF-16 with its mark; a byte order mark falls, line ends become LF.
+
+    Raises:
+        BadInput: Another encoding, or not text at all.
+    """
+    encoding = "utf-8-sig"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            name,
+            why=f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}",
+            do="Save the file as UTF-8.",
+        ) from error
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x00" in text or _controls(text) > _MOST_CONTROLS * len(text):
+        raise BadInput(
+            name, why="it is not text", do="Give a text, Markdown, HTML, PDF or DOCX file."
+        )
+    return text
+
+
+def _controls(text: str) -> int:
+    return sum(text.count(chr(code)) for code in range(1, 32) if chr(code) not in "\n\t\f")
+
+
+def parse_markdown(data: bytes, *, name: str) -> Parsed:
+    """Markdown with its headings and front matter.
+
+    Raises:
+        BadInput: Wrong encoding, or broken front matter.
+    """
+    text = decode(data, name=name)
+    end = front_matter_end(text)
+    meta = read_front_matter(text[:end], name=name) if end else {}
+    found = tuple(sections(text, markdown=True))
+    first = next((s.title for s in found if s.level == 1), "")
+    title = str(meta.get("title") or "") or first
+    return Parsed(text=text, sections=found, media_type="text/markdown", title=title, meta=meta)
+
+
+def parse_text(data: bytes, *, name: str) -> Parsed:
+    """Plain text with the headings of a clinical note.
+
+    Raises:
+        BadInput: Wrong encoding, or not text.
+    """
+    text = decode(data, name=name)
+    return Parsed(
+        text=text,
+        sections=tuple(sections(text, markdown=False)),
+        media_type="text/plain",
+        meta={},
+    )

@@ -1,0 +1,294 @@
+"""The room's door for reading: search shared knowledge, or one patient's own documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, and_, func, select
+
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import AccessDenied, DeadlineExceeded, InvalidArgument, OutsideError
+from bedside.core.source import Span
+from bedside.knowledge.bulk import bulk, cut_at_sentence
+from bedside.knowledge.embed.protocol import Embedder
+from bedside.knowledge.index.rows import load_patient, pending, source_value
+from bedside.knowledge.index.segment import Segment
+from bedside.knowledge.index.snapshot import Snapshots
+from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
+from bedside.knowledge.question import Question, read_question
+from bedside.knowledge.rank import Ranked, rank
+from bedside.knowledge.within import within
+from bedside.storage.store import Store
+from bedside.storage.tables.source import chunk, source
+
+__all__ = ["MOST_HITS", "SHARED_TENANT", "Knowledge"]
+
+SHARED_TENANT = "*"
+"""Knowledge of this tenant is searched with everybody's own."""
+MOST_HITS = 10
+MOST_CHARS = 8_000
+MOST_CHARS_EACH = 2_000
+_FRESH_PASSAGES = 3
+_EMBED_SHARE = 0.6
+"""Share of the deadline that the query's embedding may take before words must do alone."""
+
+
+class Knowledge:
+    """Search over one store. Safe between threads; made once by wiring.
+
+    `embedder` is `None` where no model is at hand: then words alone serve, and every result says so.
+    """
+
+    def __init__(self, store: Store, *, embedder: Embedder | None, clock: Clock) -> None:
+        self._store, self._embedder, self._clock = store, embedder, clock
+        self.snapshots = Snapshots(
+            model=embedder.id if embedder else None, dim=embedder.dim if embedder else 1
+        )
+
+    async def search(self, grant: Grant, need: SearchNeed) -> Hits:
+        """`search_now` in a thread."""
+        return await asyncio.to_thread(self.search_now, grant, need)
+
+    def search_now(self, grant: Grant, need: SearchNeed) -> Hits:
+        """Passages for a query, inside the grant's scope.
+
+        Shared knowledge: the tenant's own and that of `SHARED_TENANT`. Documents: those of the
+        grant's patient alone. Filters apply before ranking. When the deadline of the need passes, or
+        nothing is found, a patient's documents come as bulk text; what did not serve is named in
+        `degraded`. At most 8,000 characters: 2,000 of each patient's passage, cut at a sentence; a
+        guideline's passage whole or not at all.
+
+        Raises:
+            AccessDenied: Documents are asked for without a patient in the grant.
+            InvalidArgument: `limit` is not in 1 to 10, or the query is blank.
+        """
+        if not 1 <= need.limit <= MOST_HITS:
+            raise InvalidArgument("limit", found=need.limit, want=f"1 to {MOST_HITS}")
+        if not need.query.strip() and not (need.fresh or need.selected):
+            raise InvalidArgument("query", found="", want="some words")
+        if need.corpus == "documents" and grant.patient is None:
+            raise AccessDenied("search documents", need="a patient in the grant")
+        seconds = need.deadline_ms / 1000
+        begun = self._clock.monotonic()
+        try:
+            found = within(seconds, "search", lambda: self._searched(grant, need))
+        except (DeadlineExceeded, OutsideError) as error:
+            why = "search timed out" if isinstance(error, DeadlineExceeded) else "search failed"
+            found = Hits(why_empty=why, degraded=(why,))
+        if need.corpus == "documents":
+            left = max(seconds - (self._clock.monotonic() - begun), 0.0)
+            found = self._filled(grant, need, found, seconds=max(left, 1.0))
+        return found
+
+    # ---- the search itself ----------------------------------------------------------------------
+
+    def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
+        question, degraded = self._question(need)
+        return self._store.read_now(
+            lambda connection: self._answered(connection, grant, need, question, degraded)
+        )
+
+    def _question(self, need: SearchNeed) -> tuple[Question, tuple[str, ...]]:
+        question = read_question(need.query)
+        if need.retriever == "lexical":
+            return question, ()
+        if self._embedder is None:
+            return question, ("dense search is off: no embedding model",)
+        embedder = self._embedder
+        seconds = need.deadline_ms / 1000 * _EMBED_SHARE
+        try:
+            rows = within(seconds, "dense", lambda: embedder.embed([question.spoken], kind="query"))
+        except DeadlineExceeded:
+            return question, ("dense timed out",)
+        except OutsideError:
+            return question, ("dense failed: the embedder did not answer",)
+        return question.with_vector(rows[0]), ()
+
+    def _answered(
+        self,
+        connection: Connection,
+        grant: Grant,
+        need: SearchNeed,
+        question: Question,
+        degraded: tuple[str, ...],
+    ) -> Hits:
+        segments = self._segments(connection, grant, need)
+        if not segments:
+            nothing = "no guidelines" if need.corpus == "knowledge" else "no indexed documents"
+            return Hits(why_empty=nothing, degraded=degraded)
+        degraded += self._not_ready(connection, grant, need)
+        if need.retriever == "dense" and question.vector is None:
+            return Hits(why_empty="dense search did not serve", degraded=degraded)
+        threshold = self._embedder.threshold if self._embedder else 1.0
+        ranking = rank(
+            segments,
+            question,
+            filters=need.filters,
+            retriever=need.retriever,
+            threshold=threshold,
+            limit=MOST_HITS * 3,
+        )
+        ranked = [*ranking.ranked, *self._fresh(segments, question, need, ranking.ranked)]
+        hits = _read(connection, grant, need, ranked)
+        why = ""
+        if not hits:
+            if not ranking.searched:
+                why = "the filters leave nothing to search"
+            elif not ranking.ranked:
+                why = f"nothing is close enough among {ranking.searched} passages"
+            else:
+                why = "what was found has just been removed, or is too long to be shown whole"
+        return Hits(
+            hits=hits,
+            why_empty=why,
+            removed_by_filter=ranking.removed_by_filter,
+            degraded=degraded,
+        )
+
+    def _segments(
+        self, connection: Connection, grant: Grant, need: SearchNeed
+    ) -> tuple[Segment, ...]:
+        if need.corpus == "knowledge":
+            tenants = dict.fromkeys([str(grant.tenant), SHARED_TENANT])
+            return tuple(
+                segment
+                for tenant in tenants
+                for segment in self.snapshots.at(connection, tenant).segments
+            )
+        entries = load_patient(
+            connection, grant.tenant, str(grant.patient), model=self.snapshots.model
+        )
+        return (Segment(entries, dim=self.snapshots.dim),) if entries else ()
+
+    def _not_ready(self, connection: Connection, grant: Grant, need: SearchNeed) -> tuple[str, ...]:
+        if need.retriever == "lexical" or self._embedder is None:
+            return ()
+        patient = str(grant.patient) if need.corpus == "documents" else None
+        tenants = [str(grant.tenant)] if patient else [str(grant.tenant), SHARED_TENANT]
+        count = sum(pending(connection, tenant, patient) for tenant in dict.fromkeys(tenants))
+        return (f"vectors not ready: {count} document{'s' * (count != 1)}",) if count else ()
+
+    def _fresh(
+        self,
+        segments: Sequence[Segment],
+        question: Question,
+        need: SearchNeed,
+        ranked: Sequence[Ranked],
+    ) -> list[Ranked]:
+        """The most relevant passages of documents attached for this turn that search left out."""
+        found: list[Ranked] = []
+        for name in need.fresh:
+            if sum(1 for hit in ranked if hit.document.id == name) >= _FRESH_PASSAGES:
+                continue
+            own = rank(
+                segments,
+                question,
+                filters=Filters(document=name),
+                retriever="hybrid",
+                threshold=-1.0,
+                limit=_FRESH_PASSAGES,
+                feedback=False,
+                floor=0.0,
+            )
+            known = {hit.id for hit in ranked}
+            found.extend(hit for hit in own.ranked if hit.id not in known)
+        return found
+
+    # ---- fallbacks ------------------------------------------------------------------------------
+
+    def _filled(self, grant: Grant, need: SearchNeed, found: Hits, *, seconds: float) -> Hits:
+        """Bulk text for what search did not bring: everything, or the documents that must show."""
+        present = {str(hit.span.source.id) for hit in found.hits}
+        must = [name for name in (*need.fresh, *need.selected) if name not in present]
+        if found.hits and not must:
+            return found
+        only = must if found.hits or must else None
+
+        def read(connection: Connection) -> list[Hit]:
+            return bulk(
+                connection,
+                tenant=grant.tenant,
+                patient=str(grant.patient),
+                only=only,
+                leave_out=present,
+            )
+
+        try:
+            more = within(seconds, "bulk text", lambda: self._store.read_now(read))
+        except (DeadlineExceeded, OutsideError):
+            return replace(found, degraded=(*found.degraded, "bulk text did not serve"))
+        placed = tuple(
+            replace(hit, rank=len(found.hits) + number) for number, hit in enumerate(more, 1)
+        )
+        return replace(found, hits=(*found.hits, *placed))
+
+
+def _read(
+    connection: Connection, grant: Grant, need: SearchNeed, ranked: Sequence[Ranked]
+) -> tuple[Hit, ...]:
+    """Texts of ranked chunks from their rows; a chunk whose row has gone is no hit. Caps apply."""
+    own = (
+        source.c.patient.is_(None)
+        if need.corpus == "knowledge"
+        else source.c.patient == str(grant.patient)
+    )
+    of_source = and_(
+        chunk.c.tenant == source.c.tenant,
+        chunk.c.source == source.c.id,
+        chunk.c.revision == source.c.revision,
+    )
+    length = chunk.c.end - chunk.c.start
+    columns = [column for column in source.c if column.name not in {"text", "meta"}]
+    rows = connection.execute(
+        select(
+            chunk.c.tenant.label("chunk_tenant"),
+            chunk.c.id.label("chunk"),
+            chunk.c.section.label("path"),
+            chunk.c.prefix,
+            chunk.c.start,
+            chunk.c.end,
+            chunk.c.tokens,
+            func.substr(source.c.text, chunk.c.start + 1, length).label("body"),
+            *columns,
+        )
+        .select_from(chunk.join(source, of_source))
+        .where(
+            own,
+            chunk.c.tenant.in_(dict.fromkeys(hit.document.tenant for hit in ranked)),
+            chunk.c.id.in_([hit.id for hit in ranked]),
+        )
+    )
+    by_id = {(row.chunk_tenant, row.chunk): row for row in rows}
+    fresh = frozenset(need.fresh)
+    found: list[Hit] = []
+    room = MOST_CHARS
+    must = [hit for hit in ranked if hit.document.id in fresh][: _FRESH_PASSAGES * len(fresh)]
+    rest = [hit for hit in ranked if hit not in must]
+    for hit in (*must, *rest):
+        row = by_id.get((hit.document.tenant, hit.id))
+        if row is None or len(found) >= max(need.limit, len(must)):
+            continue
+        end = row.end
+        if need.corpus == "documents":
+            end = row.start + cut_at_sentence(row.body, 0, min(MOST_CHARS_EACH, room))
+        if end - row.start > room or end <= row.start:
+            continue
+        room -= end - row.start
+        whole = end == row.end
+        found.append(
+            Hit(
+                chunk_id=hit.id,
+                span=Span(source=source_value(row, section=row.path), start=row.start, end=end),
+                text=row.body[: end - row.start],
+                prefix=row.prefix,
+                rank=len(found) + 1,
+                score=hit.score,
+                similarity=hit.similarity,
+                lexical=hit.lexical,
+                tokens=row.tokens if whole else None,
+            )
+        )
+    return tuple(found)
