@@ -113,6 +113,13 @@ class Threshold:
                 return self.value <= figure <= (self.upper if self.upper is not None else figure)
 
     @property
+    def figures(self) -> str:
+        """The bound's figures with their unit: "5 mmol/L", "4 to 6"."""
+        unit = f" {self.unit}" if self.unit else ""
+        upper = f" to {self.upper}" if self.upper is not None else ""
+        return f"{self.value}{upper}{unit}"
+
+    @property
     def said(self) -> str:
         """The bound in words, for an answer."""
         words = {">": "above", ">=": "at or above", "<": "below", "<=": "at or below"}

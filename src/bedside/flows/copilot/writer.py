@@ -90,7 +90,7 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
 
 
 def _shown(fact: Fact) -> str:
-    return f"{fact.line}{' (stale)' if fact.stale else ''}"
+    return f"{fact.line}{', stale' if fact.stale else ''}"
 
 
 def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
@@ -136,7 +136,7 @@ def _figure(entity: Entity, record: RecordFacts, sheet: Sheet, *, quiet: bool) -
         sheet.missing(name)
         return
     newest = found[-1]
-    stale = " (stale)" if newest.fact.stale else ""
+    stale = ", stale" if newest.fact.stale else ""
     line = f"{name}: {newest.dated}{stale} {sheet.cite(newest.fact)}"
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if earlier:

@@ -49,9 +49,8 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.say(f"No known allergies, as positively recorded: {stated.line} {sheet.cite(stated)}")
         return True
     noun = "allergy" if len(facts) == 1 else "allergies"
-    sheet.say(f"{len(facts)} {noun} recorded {sheet.cite(facts[0])}:")
+    sheet.count(f"{len(facts)} {noun} recorded:")
     _listed(facts, sheet)
-    sheet.calculated(f"counted {len(facts)}")
     return True
 
 
@@ -86,9 +85,7 @@ def _one(entity: Entity, record: RecordFacts, facts: Sequence[Fact], sheet: Shee
             + "."
         )
     else:
-        sheet.say(
-            "No allergies at all are recorded, and the record does not state that there are none."
-        )
+        sheet.say("No allergies are recorded; allergy status as a whole is not recorded.")
     return True
 
 

@@ -26,6 +26,8 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
     sheet = Sheet()
     for query in queries:
         sheet.gap()
+        if query.window is not None:
+            sheet.calculated(f"asked {query.window.said}")
         if not _answer(query, record, sheet, today):
             return None
     return sheet.draft()

@@ -21,6 +21,12 @@ _ACTIVE = {
     "goals": {"active", "accepted", "in-progress"},
     "orders": {"active"},
 }
+_VERBS = {
+    "medications": ("first ordered", "last ordered"),
+    "conditions": ("first recorded", "last recorded"),
+    "procedures": ("first done", "last done"),
+    "immunizations": ("first given", "last given"),
+}
 _PLACE = {
     "medications": "the medicines",
     "conditions": "the problems",
@@ -175,10 +181,8 @@ def _entries(facts: Sequence[Fact], sheet: Sheet) -> None:
         sheet.say(f"- {_line(fact)} {sheet.cite(fact)}")
     if len(facts) > len(shown):
         oldest = facts[-1]
-        sheet.say(
-            f"- and {len(facts) - len(shown)} earlier ones, the first on {when_text(oldest)} "
-            f"{sheet.cite(oldest)}"
-        )
+        sheet.say(f"- the first: {_line(oldest)} {sheet.cite(oldest)}")
+        sheet.count(f"- and {len(facts) - len(shown) - 1} between")
 
 
 def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
@@ -190,9 +194,9 @@ def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     if query.topic == "medications" and not any(fact.dosage for fact in named):
         sheet.missing(f"dosage instructions for {name}")
     if query.topic in {"procedures", "immunizations"}:
-        many = f", {len(named)} times in all" if len(named) > 1 else ""
-        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}{many}.")
-        sheet.calculated(f"counted {len(named)} entries")
+        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
+        if len(named) > 1:
+            sheet.count(f"In all: {len(named)} entries.")
         others = [fact for fact in _distinct(named) if plain_name(fact) != plain_name(newest)]
         if others:
             sheet.say("Also: " + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in others[:4]) + ".")
@@ -224,13 +228,11 @@ def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     kinds = _distinct(over)
     listed = "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in kinds[:_MOST_NAMED])
     if query.status == "active":
-        verb = "is not a current medicine" if query.topic == "medications" else "is not active now"
-        sheet.say(f"No, not now: {name} {verb}. In the past: {listed}.")
+        sheet.say(f"No, only in the past: {listed}.")
     else:
         sheet.say(f"Yes, in the past, not now: {listed}.")
     if len(over) > len(kinds):
-        sheet.say(f"Recorded {len(over)} times in all {sheet.cite(over[0])}.")
-        sheet.calculated(f"counted {len(over)} entries")
+        sheet.count(f"In all: {len(over)} entries.")
     return True
 
 
@@ -241,11 +243,9 @@ def _count(query: Query, named: list[Fact], sheet: Sheet) -> bool:
         query.topic, "entry"
     )
     plural = "entries" if noun == "entry" else "orders"
-    marks = sheet.cite(named[0])
     many = f"{len(named)} {noun if len(named) == 1 else plural}"
-    sheet.say(f"{_sentence(name)}{span}: {many} {marks}:")
+    sheet.count(f"{_sentence(name)}{span}: {many}:")
     _entries(named, sheet)
-    sheet.calculated(f"counted {many}")
     return True
 
 
@@ -253,9 +253,8 @@ def _list(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     name = thing_name(query.entity) if query.entity is not None else "it"
     span = f" {query.window.said}" if query.window is not None else ""
     many = f"{len(named)} entr{'y' if len(named) == 1 else 'ies'}"
-    sheet.say(f"Yes: {name}{span} is recorded, {many}, newest first {sheet.cite(named[0])}:")
+    sheet.count(f"Yes: {name}{span} is recorded, {many}, newest first:")
     _entries(named, sheet)
-    sheet.calculated(f"counted {many}")
     return True
 
 
@@ -267,28 +266,14 @@ def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
         return True
     first = query.ask == "when_first"
     chosen = dated[-1] if first else dated[0]
-    verb = {
-        "medications": "first ordered" if first else "last ordered",
-        "conditions": "first recorded" if first else "last recorded",
-        "procedures": "first done" if first else "last done",
-        "immunizations": "first given" if first else "last given",
-    }[query.topic]
-    extra = (
-        f", {chosen.status}"
-        if query.topic in {"medications", "conditions"} and chosen.status
-        else ""
-    )
-    sheet.say(
-        f"{_sentence(verb)} on {when_text(chosen)}: {plain_name(chosen)}{extra} {sheet.cite(chosen)}."
-    )
+    verb = _VERBS[query.topic][0 if first else 1]
+    status = f"{chosen.status}, " if query.topic in {"medications", "conditions"} else ""
+    sheet.say(f"{plain_name(chosen)}: {status}{verb} {when_text(chosen)} {sheet.cite(chosen)}.")
     if len(dated) > 1:
         other = dated[0] if first else dated[-1]
-        word = "most recent" if first else "first"
-        sheet.say(
-            f"{len(dated)} in all; the {word} is {plain_name(other)} on {when_text(other)} "
-            f"{sheet.cite(other)}."
-        )
-        sheet.calculated(f"counted {len(dated)} entries")
+        word = "Most recent" if first else "First"
+        sheet.count(f"In all: {len(dated)} entries.")
+        sheet.say(f"{word}: {_line(other)} {sheet.cite(other)}.")
     return True
 
 

@@ -61,7 +61,7 @@ def _plural(number: int, noun: str) -> str:
 
 
 def _stale(reading: Reading) -> str:
-    return " (stale)" if reading.fact.stale else ""
+    return ", stale" if reading.fact.stale else ""
 
 
 def _appraisal(reading: Reading, sheet: Sheet) -> None:
@@ -117,13 +117,12 @@ def _latest_against(query: Query, name: str, found: list[Reading], sheet: Sheet)
     over = passing(found[-1:], bound) if bound is not None else None
     if bound is None or over is None or _tied(newest, found):
         return False
-    lead = "Yes" if over else "No"
-    verb = "is" if over else "is not"
+    lead = f"Yes, it is {bound.said}." if over else "No."
     sheet.say(
-        f"{lead}: the latest {name} {verb} {bound.said}: {newest.dated}{_stale(newest)} "
-        f"{sheet.cite(newest.fact)}."
+        f"{lead} The latest {name} is {newest.dated}{_stale(newest)} {sheet.cite(newest.fact)}; "
+        f"the bound asked is {bound.figures}."
     )
-    sheet.calculated(f"{newest.shown} {verb} {bound.said}")
+    sheet.calculated(f"bound {bound.figures}")
     return True
 
 
@@ -212,12 +211,13 @@ def _average(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     mean, sums = _mean([one.value for one in kept if one.value is not None])
     unit = kept[-1].shown.removeprefix(kept[-1].figure)
     many = _plural(len(kept), "reading")
-    marks = sheet.cite(*(one.fact for one in kept[-_MOST_LISTED:]))
+    marks = sheet.cite(kept[0].fact, *(one.fact for one in kept[-_MOST_LISTED:]))
     span = f"{_day(kept[0])} to {_day(kept[-1])}" if len(kept) > 1 else _day(kept[0])
     sheet.say(f"Average {name}: {mean}{unit} over {many}, {span} {marks}.")
     if len(sums) <= _LONGEST_SUM:
         sheet.say(f"Calculated: {sums} = {mean} {sheet.cite(kept[-1].fact)}.")
-    sheet.calculated(f"mean of {many}, {sums} = {mean}{unit}")
+    sheet.calculated(f"average {name} {mean}{unit} over {many}, {span}")
+    sheet.calculated(f"{sums} = {mean}{unit}")
     return True
 
 
@@ -270,7 +270,7 @@ def _count(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     )
     moments = by_moment(chosen)
     if moments != len(chosen):
-        sheet.say(f"They were taken at {moments} separate times {sheet.cite(first.fact)}.")
+        sheet.count(f"They were taken at {moments} separate times.")
     sheet.calculated(f"counted {len(chosen)}{total} readings{bound} at {moments} times")
     return True
 
@@ -295,7 +295,7 @@ def _list(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
         lead = f"{_plural(len(chosen), 'reading')} of {name}{span}{bound}"
         if len(shown) < len(chosen):
             lead += f", the latest {len(shown)}"
-    sheet.say(f"{lead}, newest first:")
+    sheet.count(f"{lead}, newest first:")
     for one in reversed(shown):
         sheet.say(f"- {_day(one)}: {one.shown}{_stale(one)} {sheet.cite(one.fact)}")
     sheet.calculated(f"listed {len(shown)} of {len(chosen)} readings")
@@ -326,8 +326,8 @@ def _any(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     many = _plural(len(found), "reading")
     if not kept:
         sheet.say(
-            f"No: none of {many} of {name}{span} was {bound}; the {word} is "
-            f"{edge.dated} {sheet.cite(edge.fact)}."
+            f"No. The {word} of {many} of {name}{span} is {edge.dated} {sheet.cite(edge.fact)}; "
+            f"the bound asked is {query.threshold.figures}."
         )
         sheet.calculated(f"0 of {many} {bound}")
         return True
@@ -350,7 +350,7 @@ def _any(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
 def _any_listed(what: str, found: Sequence[Reading], sheet: Sheet) -> bool:
     shown = found[-_MOST_LISTED:]
     more = f", the latest {len(shown)}" if len(shown) < len(found) else ""
-    sheet.say(f"Yes: {len(found)} readings of {what}{more}, newest first:")
+    sheet.count(f"Yes: {len(found)} readings of {what}{more}, newest first:")
     for one in reversed(shown):
         sheet.say(f"- {_day(one)}: {one.shown}{_stale(one)} {sheet.cite(one.fact)}")
     sheet.calculated(f"counted {len(found)} readings, listed {len(shown)}")
@@ -422,11 +422,15 @@ def _difference(start: Reading, newest: Reading, sheet: Sheet) -> None:
     if start.value is None or newest.value is None or len(units_of((start, newest))) > 1:
         return
     difference = newest.value - start.value
+    if not difference:
+        return
     unit = newest.shown.removeprefix(newest.figure)
-    signed = f"+{difference}" if difference > 0 else str(difference)
-    sum_ = f"{newest.figure} - {start.figure} = {signed}{unit}"
-    sheet.say(f"Calculated difference: {sum_} {sheet.cite(start.fact, newest.fact)}.")
-    sheet.calculated(sum_)
+    signed = f"{difference:+f}"
+    sheet.say(
+        f"Calculated difference, latest minus earlier: {signed}{unit} "
+        f"{sheet.cite(start.fact, newest.fact)}."
+    )
+    sheet.calculated(f"{newest.figure} less {start.figure} is {signed}{unit}")
 
 
 def _moved(start: Reading, newest: Reading) -> str:
@@ -450,13 +454,14 @@ def _trend(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     many = _plural(len(found), "reading")
     sheet.say(
         f"{name}{span} {_course(found)}, from {first.dated} {sheet.cite(first.fact)} to "
-        f"{last.dated}{_stale(last)} {sheet.cite(last.fact)}, over {many}."
+        f"{last.dated}{_stale(last)} {sheet.cite(last.fact)}."
     )
+    sheet.count(f"Counted: {many}.")
     _difference(first, last, sheet)
     if len(found) >= _FEWEST_LISTED:
         shown = found[-_MOST_TREND:]
         lead = "All readings" if len(shown) == len(found) else f"The latest {len(shown)} of {many}"
-        sheet.say(f"{lead}, newest first:")
+        sheet.count(f"{lead}, newest first:")
         for one in reversed(shown):
             sheet.say(f"- {_day(one)}: {one.shown} {sheet.cite(one.fact)}")
     sheet.calculated(f"{many}; the latest {min(len(found), _MOST_TREND)} listed")
@@ -480,7 +485,7 @@ def _course(found: Sequence[Reading]) -> str:
         return "rose"
     if ends < 0 and late < early:
         return "fell"
-    return "varied without one direction"
+    return "went up and down"
 
 
 _ASKS: dict[str, Callable[[Query, str, list[Reading], Sheet], bool]] = {

@@ -53,14 +53,14 @@ def answer_list(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     noun = one if len(names) == 1 else many
     entries = f", {len(chosen)} entries" if len(chosen) != len(names) else ""
     order = ", newest first" if len(names) > 1 else ""
-    first = next(iter(names.values()))[0]
-    sheet.say(f"{len(names)} {word}{noun}{span}{entries}{order} {sheet.cite(first)}:")
+    sheet.count(f"{len(names)} {word}{noun}{span}{entries}{order}:")
     groups = list(names.values())
     for group in groups[:_MOST_LISTED]:
         sheet.say(f"- {_line(group)} {sheet.cite(group[0])}")
+        if len(group) > 1:
+            sheet.calculated(f"newest of {len(group)}")
     if len(groups) > _MOST_LISTED:
-        sheet.say(f"- and {len(groups) - _MOST_LISTED} more {sheet.cite(groups[-1][0])}")
-    sheet.calculated(f"counted {len(chosen)} entries under {len(names)} names")
+        sheet.count(f"- and {len(groups) - _MOST_LISTED} more")
     return True
 
 
@@ -81,16 +81,11 @@ def _none(query: Query, facts: Sequence[Fact], what: str, span: str, sheet: Shee
     sheet.missing(f"{what}{span}")
     sheet.say(f"No {what} are recorded{span}.")
     if facts:
-        newest = facts[0]
         others = {plain_name(fact) for fact in facts}
         if query.status != "any" and query.topic in _BY_STATUS:
             state = "past" if query.status == "active" else "active"
-            sheet.say(
-                f"The record has {len(others)} {state} "
-                f"{_NOUN[query.topic][0 if len(others) == 1 else 1]}, the newest from "
-                f"{when_text(newest)} {sheet.cite(newest)}."
-            )
-            sheet.calculated(f"counted {len(others)}")
+            noun = _NOUN[query.topic][0 if len(others) == 1 else 1]
+            sheet.count(f"The record holds {len(others)} {state} {noun}, not listed here.")
     return True
 
 
@@ -106,7 +101,7 @@ def _line(group: Sequence[Fact]) -> str:
     newest = group[0]
     name = plain_name(newest)
     again = f" (newest of {len(group)})" if len(group) > 1 else ""
-    stale = " (stale)" if newest.stale else ""
+    stale = ", stale" if newest.stale else ""
     match newest.category:
         case "medications":
             dose = f", {newest.dosage}" if newest.dosage else ""

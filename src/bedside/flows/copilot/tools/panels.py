@@ -40,12 +40,10 @@ def answer_panel(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         (found[-1] for _, found in shown),
         key=lambda one: one.fact.when.timestamp() if one.fact.when else 0,
     )
-    sheet.say(
-        f"{name}{span}, latest of each, the newest on {_day(newest)} {sheet.cite(newest.fact)}:"
-    )
+    sheet.say(f"{name}{span}, latest of each, the newest on {_day(newest)}:")
     for label, found in shown:
         last = found[-1]
-        stale = " (stale)" if last.fact.stale else ""
+        stale = ", stale" if last.fact.stale else ""
         trend = ""
         if query.ask == "trend" and len(found) > 1:
             first = found[0]
@@ -77,15 +75,14 @@ def answer_group(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.say(f"No {what} are recorded{span}.")
         return True
     latest = _latest_of_each(facts)
-    sheet.say(f"Latest {what}{span}, newest first {sheet.cite(latest[0])}:")
+    sheet.count(f"Latest {what}{span}, newest first:")
     for fact in latest[:_MOST_LISTED]:
-        stale = " (stale)" if fact.stale else ""
+        stale = ", stale" if fact.stale else ""
         sheet.say(
             f"- {plain_name(fact)}: {_value(fact)}, {when_text(fact)}{stale} {sheet.cite(fact)}"
         )
     if len(latest) > _MOST_LISTED:
-        sheet.say(f"- and {len(latest) - _MOST_LISTED} more kinds, older {sheet.cite(latest[-1])}")
-        sheet.calculated(f"{len(latest)} kinds")
+        sheet.count(f"- and {len(latest) - _MOST_LISTED} more kinds, older")
     return True
 
 

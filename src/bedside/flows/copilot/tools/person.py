@@ -88,7 +88,9 @@ def _age(record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
         return True
     if isinstance(gone, date):
         age = age_on(birth, gone)
-        sheet.say(f"Died aged {age}: born {day_text(birth)}, died {day_text(gone)} {mark}.")
+        sheet.say(
+            f"Age at death: {age} years; born {day_text(birth)}, died {day_text(gone)} {mark}."
+        )
     elif gone is True:
         sheet.say(f"Deceased, date of death not recorded; born {day_text(birth)} {mark}.")
         return True

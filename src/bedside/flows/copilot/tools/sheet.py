@@ -94,6 +94,11 @@ class Sheet:
         """True when the entry was cited already."""
         return (f"{fact.source.id}:0", fact.source.revision) in self._numbers
 
+    def count(self, line: str) -> None:
+        """Add a line that a calculation made (a count, a heading over a list): it has no source."""
+        self.say(line)
+        self.calculated(line)
+
     def gap(self) -> None:
         """Add an empty line between two parts."""
         if self._lines and self._lines[-1]:
@@ -116,35 +121,15 @@ class Sheet:
     def draft(self, *, by: str = "rules") -> Draft:
         """The whole draft; `[k]` means its item k."""
         text = "\n".join(self._lines).strip()
-        items = list(self._items)
-        if self._calculated and items:
-            note = "; ".join(
-                part
-                for part in (items[0].note, *(f"calculated: {c}" for c in self._calculated))
-                if part
-            )
-            items[0] = replace_note(items[0], note)
+        cited = list(self._items)
+        shown = [Item(line, key="calculated") for line in self._calculated]
         return Draft(
             text=text,
-            quotes=tuple(_quotes(text, items)),
+            quotes=tuple(_quotes(text, cited)),
             by=by,
-            items=tuple(items),
+            items=(*cited, *shown),
             missing=tuple(self._missing),
         )
-
-
-def replace_note(item: Item, note: str) -> Item:
-    """The same item with another derived note."""
-    return Item(
-        item.body,
-        key=item.key,
-        span=item.span,
-        note=note,
-        forms=item.forms,
-        rank=item.rank,
-        unit=item.unit,
-        dated=item.dated,
-    )
 
 
 def _quotes(text: str, items: Sequence[Item]) -> Iterable[Quote]:

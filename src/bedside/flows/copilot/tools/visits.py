@@ -59,17 +59,15 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     shown = found[: query.last or _MOST_LISTED]
     if query.last is not None:
         many = f"Last {len(shown)} {noun}{'' if len(shown) == 1 else 's'}"
-    sheet.say(f"{lead}{many}{span}, newest first {sheet.cite(found[0])}:")
+    sheet.count(f"{lead}{many}{span}, newest first:")
     if query.ask == "count" and len(found) > _MOST_COUNTED:
         shown = found[:5]
     for fact in shown:
         sheet.say(f"- {when_text(fact)}: {_what(fact)} {sheet.cite(fact)}")
     if len(found) > len(shown) and query.last is None:
         oldest = found[-1]
-        sheet.say(
-            f"- and {len(found) - len(shown)} earlier, the first on {when_text(oldest)} {sheet.cite(oldest)}"
-        )
-    sheet.calculated(f"counted {len(found)}")
+        sheet.say(f"- the first: {when_text(oldest)}, {_what(oldest)} {sheet.cite(oldest)}")
+        sheet.count(f"- and {len(found) - len(shown) - 1} between")
     return True
 
 
