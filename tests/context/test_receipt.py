@@ -30,6 +30,8 @@ def test_the_receipt_has_the_contracts_fields_and_its_figures_add_up():
     assert told["total"] == sum(b["given"] for b in told["blocks"]) + framing + 50
     assert told["total"] == sum(one["tokens"] for one in told["strip"]) + told["overhead"]
     assert sum(told["zones"].values()) == sum(b["given"] for b in told["blocks"])
+    assert (told["reported"], told["margin"]) == (None, 0.0)
+    assert receipt(made, reported=913)["reported"] == 913
     assert told["unused"] == 900 - told["total"]
     docs = told["blocks"][2]
     assert docs["wanted"] > docs["given"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["attribute", "escape", "scrub", "unescape"]
+__all__ = ["attribute", "changes", "escape", "scrub", "unescape"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AMPERSAND = re.compile(r"&(?=(?:lt|amp);)")
@@ -33,6 +33,13 @@ def escape(text: str) -> str:
     if "<" in text:
         text = _OPENING.sub("&lt;", text)
     return text
+
+
+def changes(text: str) -> bool:
+    """Whether `escape` changes `text`, lone surrogates apart."""
+    if "<" in text and _OPENING.search(text) is not None:
+        return True
+    return "&" in text and _AMPERSAND.search(text) is not None
 
 
 def unescape(text: str) -> str:

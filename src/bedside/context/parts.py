@@ -217,18 +217,20 @@ def prepare(block: Block, number: int, *, meter: Meter, window_step: int) -> Par
     fixed = part.frame
     grouped: dict[str, list[Bit]] = {}
     order: list[list[Bit]] = []
+    measure_fence, measure_body = meter.fence, meter.item_body
+    add_bit, add_unit = part.bits.append, order.append
     for at, item in enumerate(block.items):
-        fence = meter.fence(item) if fenced else fixed
-        bit = Bit(item, at, fence=fence, body=meter.item_body(item, trust))
-        part.bits.append(bit)
+        fence = measure_fence(item) if fenced else fixed
+        bit = Bit(item, at, fence=fence, body=measure_body(item, trust))
+        add_bit(bit)
         if not item.body or item.body.isspace():
             bit.why = "empty"
         elif item.unit:
             if item.unit not in grouped:
-                order.append(grouped.setdefault(item.unit, []))
+                add_unit(grouped.setdefault(item.unit, []))
             grouped[item.unit].append(bit)
         else:
-            order.append([bit])
+            add_unit([bit])
     part.units = _units(part, order, window_step)
     return part
 

@@ -95,7 +95,11 @@ def _cost(*parts: tuple[int, Decimal | None]) -> Decimal | None:
 
 
 def receipt(
-    assembly: Assembly, *, tokenizer: str | None = None, layouts: Sequence[LayoutPrice] = ()
+    assembly: Assembly,
+    *,
+    tokenizer: str | None = None,
+    layouts: Sequence[LayoutPrice] = (),
+    reported: int | None = None,
 ) -> dict[str, Any]:
     """The receipt of the contract as one JSON value, with what a picture of it needs.
 
@@ -103,11 +107,13 @@ def receipt(
         assembly: What was sent.
         tokenizer: Its counter's name; `None` takes what the assembly knows.
         layouts: Prices of the three layouts, from `price_layouts`, where they were asked for.
+        reported: Input tokens that the provider reported for this prompt, `None` where unknown.
 
     Returns:
         The contract's fields (`limit`, `total`, `tokenizer`, `cacheable`, `prefix_hash`, `layout`,
         `blocks`), then: `prompt_hash` (of everything sent), `overhead`, `loop` (tokens that tool
-        rounds took), `unused` (tokens left below the limit), `zones` (tokens given, by zone),
+        rounds took), `unused` (tokens left below the limit), `margin` (the share of the limit that
+        is never used), `reported`, `zones` (tokens given, by zone),
         `strip` (messages in wire order: role, first token, tokens, whether a cache break follows)
         and, on request, `layouts`. Figures that are not known are `None`.
     """
@@ -139,6 +145,8 @@ def receipt(
         "prompt_hash": prompt_hash(assembly.messages) if assembly.messages else None,
         "overhead": made.overhead if made else None,
         "loop": assembly.used_loop,
+        "reported": reported,
+        "margin": made.budget.margin if made and made.budget else None,
         "unused": assembly.limit - assembly.tokens,
         "zones": zones,
         "strip": _strip(assembly),

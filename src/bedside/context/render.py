@@ -15,8 +15,9 @@ when it is whole: for a tokenizer that joins more, the bound holds all the same.
 from __future__ import annotations
 
 import re
+from datetime import date as Date  # noqa: N812 - as in core.context
 
-from bedside.context.escape import attribute, escape, scrub
+from bedside.context.escape import attribute, changes, escape, scrub
 from bedside.core.context import Block, Count, Item, Trust
 
 __all__ = [
@@ -117,7 +118,7 @@ class Meter:
     `stored` says whether stored counts are believed. `heads` remembers the counts of fences.
     """
 
-    __slots__ = ("_heads", "_item_end", "_source_end", "extra", "raw", "stored")
+    __slots__ = ("_days", "_heads", "_item_end", "_source_end", "extra", "raw", "stored")
 
     def __init__(
         self, raw: Count, *, highest: int, stored: bool, heads: dict[object, int] | None = None
@@ -125,6 +126,7 @@ class Meter:
         self.raw, self.stored = raw, stored
         self.extra = (len(str(highest)) + 2) // 3 - 1
         self._heads: dict[object, int] = {} if heads is None else heads
+        self._days: dict[Date, str] = {}
         self._source_end, self._item_end = raw(SOURCE_END), raw("</item>\n")
 
     def fence(self, item: Item) -> int:
@@ -138,8 +140,12 @@ class Meter:
         source = span.source
         kind = source.kind
         dated = item.dated or source.dated
-        if dated is not None and dated.isoformat() in item.body:
-            dated = None
+        if dated is not None:
+            iso = self._days.get(dated)
+            if iso is None:
+                iso = self._days[dated] = dated.isoformat()
+            if iso in item.body:
+                dated = None
         if kind in _TITLED:
             key = (kind, source.title, source.section, dated, source.superseded, item.note)
         else:
@@ -156,8 +162,7 @@ class Meter:
     def item_body(self, item: Item, trust: Trust) -> int:
         """Tokens of an item's whole body: the stored count where it is still true."""
         text = item.body
-        if item.tokens is not None and self.stored:
-            changed = trust == "data" and ("<" in text or "&" in text) and escape(text) != text
-            if not changed:
-                return item.tokens
+        stored = item.tokens if self.stored else None
+        if stored is not None and (trust == "ours" or not changes(text)):
+            return stored
         return self.raw(body_text(text, trust))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import count as integers
 from os import cpu_count
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from bedside.context import MARK, Counter, assemble, o200k
@@ -413,6 +413,7 @@ def _latency(runs: int, seed: int) -> dict[str, Any]:
     counter = o200k()
     blocks = latency_blocks(random.Random(seed), counter, question="")
     times: list[float] = []
+    cpu: list[float] = []
     for number in range(runs):
         question = Block(
             "question",
@@ -422,17 +423,21 @@ def _latency(runs: int, seed: int) -> dict[str, Any]:
             bookend=True,
         )
         again = [*blocks[:-1], question]
-        began = perf_counter()
+        began, busy = perf_counter(), process_time()
         assemble(again, budget=Budget(_LATENCY_LIMIT))
         times.append((perf_counter() - began) * 1_000)
+        cpu.append((process_time() - busy) * 1_000)
     first = times[0]
     times.sort()
+    cpu.sort()
     return {
         "n": runs,
         "items": _LATENCY_ITEMS,
         "limit": _LATENCY_LIMIT,
         "p50_ms": round(times[len(times) // 2], 2),
         "p95_ms": round(times[int(len(times) * 0.95)], 2),
+        "cpu_p50_ms": round(cpu[len(cpu) // 2], 2),
+        "cpu_p95_ms": round(cpu[int(len(cpu) * 0.95)], 2),
         "first_ms": round(first, 2),
     }
 
