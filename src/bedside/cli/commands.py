@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import date
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -228,9 +229,9 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def _serve(options: argparse.Namespace, settings: Settings) -> int:
-    from bedside.server import serve
-
     del options
+    (door,) = entry_points(group="bedside.doors", name="http")
+    serve = door.load()  # doors stand side by side, so one finds another by name
     engine = build_engine(settings)
     sys.stderr.write(f"Bedside serves on http://{settings.host}:{settings.port} (Ctrl+C stops)\n")
     serve(engine, host=settings.host, port=settings.port)

@@ -88,11 +88,11 @@ async def chat(
     spoken = [message for message in body.messages if message.role in ("user", "assistant")]
     if not spoken or spoken[-1].role != "user":
         raise AccessDenied("a chat without a user message at its end")
-    history = tuple(
+    history: list[tuple[Literal["user", "assistant"], str]] = [
         ("assistant" if message.role == "assistant" else "user", message.text())
         for message in spoken[:-1]
-    )
-    ask = Ask(question=spoken[-1].text(), patient=patient, history=history)
+    ]
+    ask = Ask(question=spoken[-1].text(), patient=patient, history=tuple(history))
     ask.request(deadline_ms=1)
     created = int(engine.clock.now().timestamp())
     if body.stream:

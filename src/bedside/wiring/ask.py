@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -87,7 +87,9 @@ class Ask:
         )
 
 
-Run = Callable[[TurnRequest, Who, Callable[[Event], Awaitable[None]]], Awaitable[TurnResult]]
+Run = Callable[
+    [TurnRequest, Who, Callable[[Event], Awaitable[None]]], Coroutine[Any, Any, TurnResult]
+]
 
 
 @dataclass

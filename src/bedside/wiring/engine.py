@@ -23,6 +23,7 @@ from bedside.flows.turn import Services, turn
 from bedside.knowledge.needs import SearchNeed
 from bedside.models.build import build_gateway, profile_of
 from bedside.models.egress import statement
+from bedside.record.fetch import fetch
 from bedside.record.needs import RecordNeed
 from bedside.settings import Settings
 from bedside.storage import access, turns
@@ -130,7 +131,7 @@ class Engine:
     def _sources(self) -> Sources:
         async def record(need: RecordNeed, grant: Grant) -> Any:
             as_of = self.clock.now().date()
-            return await self.store.read(lambda c: records.fetch_for(c, grant, need, as_of=as_of))
+            return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
 
         return Sources(
             readers={RecordNeed: record, SearchNeed: self.texts.search_need},
@@ -155,9 +156,9 @@ class Engine:
 
     async def opening(self, patient: str, who: Who) -> dict[str, Any]:
         """What opening a patient shows (CO-16): no question, no model."""
-        return await self.store.write(
-            lambda c: records.opening(c, patient=PatientId(patient), who=who, clock=self.clock)
-        )
+        grant = await self._grant(who, patient, purpose="opening", action="read")
+        today = self.clock.now().date()
+        return await self.store.read(lambda c: records.opening(c, grant, today=today))
 
     async def import_paths(
         self, paths: Sequence[Path], who: Who, *, progress: Any = None

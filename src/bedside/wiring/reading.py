@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, and_, insert, or_, select, update
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, InvalidArgument, NotFound
 from bedside.core.ids import PatientId
+from bedside.knowledge.search import SHARED_TENANT
 from bedside.storage import access
 from bedside.storage.tables.source import chunk, source
 from bedside.storage.tables.turn import prompt_part, report, turn, turn_prompt
@@ -50,7 +51,7 @@ def read_source(
         .where(
             or_(
                 source.c.tenant == who.tenant,
-                and_(source.c.tenant == "shared", source.c.patient.is_(None)),
+                and_(source.c.tenant == SHARED_TENANT, source.c.patient.is_(None)),
             ),
             source.c.id == source_id,
         )

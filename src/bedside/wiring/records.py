@@ -16,7 +16,8 @@ from bedside.core.ids import PatientId, TenantId
 from bedside.record.fetch import fetch, find_patient, list_patients
 from bedside.record.importing import import_bundle
 from bedside.record.importing import import_paths as import_record_paths
-from bedside.record.needs import Fact, RecordFacts, RecordNeed
+from bedside.record.insights import changes, priorities
+from bedside.record.needs import Category, Fact, RecordFacts, RecordNeed
 from bedside.storage import access
 from bedside.storage.store import Store
 from bedside.storage.tables.jobs import meta
@@ -26,7 +27,6 @@ from bedside.wiring.ask import Who
 
 __all__ = [
     "check_patient",
-    "fetch_for",
     "identity",
     "import_bytes",
     "import_paths",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 SHORT_NAME = 2  # letters; shorter parts of a name are too common to veil
-ALL = (
+ALL: tuple[Category, ...] = (
     "demographics", "allergies", "alerts", "conditions", "observations", "medications",
     "timeline", "procedures", "orders", "documents",
 )  # fmt: skip
@@ -105,20 +105,6 @@ def mark_synthetic(connection: Connection, tenant: TenantId, patients: Sequence[
             connection.execute(insert(meta).values(key=key, value="bundled"))
 
 
-def fetch_for(
-    connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
-) -> RecordFacts:
-    """The record's facts with their insights, where those were asked for."""
-    facts = fetch(connection, grant, need, as_of=as_of)
-    if "insights" in need.categories:
-        from dataclasses import replace
-
-        from bedside.record.insights import insights_in
-
-        facts = replace(facts, insights=insights_in(facts, as_of=as_of))
-    return facts
-
-
 def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
     """The tenant's patients by name."""
     access.note(
@@ -178,27 +164,10 @@ def import_bytes(
     return total
 
 
-def opening(
-    connection: Connection, *, patient: PatientId, who: Who, clock: Clock
-) -> dict[str, Any]:
+def opening(connection: Connection, grant: Grant, *, today: date) -> dict[str, Any]:
     """Banner, at most three priorities, what changed since the last encounter."""
-    from bedside.record.insights import changes_since_last_encounter, insights_in, priorities
-
-    check_patient(connection, who.tenant, patient)
-    grant = access.grant(
-        connection,
-        tenant=who.tenant,
-        actor=who.actor,
-        action="read",
-        at=clock.now(),
-        patient=patient,
-        purpose="opening",
-    )
-    today = clock.now().date()
-    need = RecordNeed(name="opening", categories=ALL, limits=False)
+    need = RecordNeed(name="opening", categories=(*ALL, "insights"), limits=False)
     facts = fetch(connection, grant, need, as_of=today)
-    found = insights_in(facts, as_of=today)
-    changes = changes_since_last_encounter(facts)
     return {
         "banner": _banner(facts, today),
         "priorities": [
@@ -208,17 +177,18 @@ def opening(
                 "text": item.text,
                 "kind": item.kind,
                 "rule": item.rule,
-                "sources": [_source(connection, who.tenant, fact) for fact in item.facts[:4]],
+                "sources": [_source(connection, grant.tenant, fact) for fact in item.facts[:4]],
             }
-            for item in priorities(found)
+            for item in priorities(facts)
         ],
-        "since": changes.since,
         "changes": [
             {
+                "title": item.title,
                 "text": item.text,
-                "source": _source(connection, who.tenant, item.fact) if item.fact else None,
+                "severity": item.severity,
+                "source": _source(connection, grant.tenant, item.facts[0]) if item.facts else None,
             }
-            for item in changes.items
+            for item in changes(facts)
         ],
         "checked": "abnormal values, trends, monitoring, medicines against results and allergies",
     }

@@ -57,7 +57,11 @@ def install(app: FastAPI) -> None:
         may_see(who, patient)
         opening = await engine.opening(patient, who)
         return page(
-            "patient.html", request, who, opening=opening, banner=opening["banner"],
+            "patient.html",
+            request,
+            who,
+            opening=opening,
+            banner=opening["banner"],
             documents=await engine.documents(patient, who),
         )
 
@@ -70,7 +74,10 @@ def install(app: FastAPI) -> None:
         engine: Engine = request.app.state.engine
         body = await engine.turn(turn, who)
         return page(
-            "inspect.html", request, who, turn=body,
+            "inspect.html",
+            request,
+            who,
+            turn=body,
             trace=(await engine.trace(turn, who))["events"],
             prompt=await engine.prompt(turn, who),
         )
@@ -85,7 +92,9 @@ def install(app: FastAPI) -> None:
         engine: Engine = request.app.state.engine
         engine.needs_role(who, "safety")
         return page(
-            "safety.html", request, who,
+            "safety.html",
+            request,
+            who,
             reports=await engine.reports(who),
             audit=(await engine.audit(who, patient=None))[-100:][::-1],
             chain=await engine.verify_audit(who),
@@ -107,7 +116,10 @@ def install(app: FastAPI) -> None:
         form = await request.form()
         answer = RedirectResponse("/", status_code=303)
         answer.set_cookie(
-            COOKIE, str(form.get("token", "")), httponly=True, samesite="strict",
+            COOKIE,
+            str(form.get("token", "")),
+            httponly=True,
+            samesite="strict",
             secure=request.url.scheme == "https",
         )
         return answer

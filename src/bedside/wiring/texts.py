@@ -1,0 +1,435 @@
+"""Texts behind the engine: knowledge and patients' documents, in, searchable, and found."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import func, select
+
+from bedside.context.tokens import o200k
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import BadInput, BedsideError, OutsideError
+from bedside.core.ids import PatientId
+from bedside.knowledge.bulk import bulk
+from bedside.knowledge.ingest import (
+    IngestReport,
+    Labels,
+    Progress,
+    Upload,
+    add_parsed,
+    embed_pending,
+    ingest,
+)
+from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
+from bedside.knowledge.parse import Parsed, parse
+from bedside.knowledge.search import Knowledge
+from bedside.record import documents as uploads
+from bedside.record.guess import guess
+from bedside.settings import Settings
+from bedside.storage import access
+from bedside.storage.store import Store
+from bedside.storage.tables.source import chunk, source
+from bedside.wiring.ask import Who
+from bedside.wiring.embedding import make_embedder
+
+__all__ = ["Tell", "Texts"]
+
+Tell = Callable[[str, int, int], None]
+"""Progress for a person: what, how many done, of how many."""
+
+SECONDS_BETWEEN_LOOKS = 2.0
+
+
+class Texts:
+    """One store's texts. The embedding model is loaded at its first use."""
+
+    def __init__(self, *, settings: Settings, store: Store, clock: Clock) -> None:
+        self._settings, self._store, self._clock = settings, store, clock
+        self._stopping = threading.Event()
+        self._embedding = threading.Lock()
+
+    @cached_property
+    def _embedder(self) -> Any:
+        return make_embedder(self._settings)
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(self._store, embedder=self._embedder, clock=self._clock)
+
+    def embedder_id(self) -> str:
+        """The embedding model's id; loads it, so that a broken one shows."""
+        if self._embedder is None:
+            return "switched off"
+        if hasattr(self._embedder, "warm"):
+            self._embedder.warm()
+        return str(self._embedder.id)
+
+    async def warm(self) -> None:
+        """Load the model now (and build its graph, the first time), so that no search waits."""
+        await asyncio.to_thread(self.embedder_id)
+
+    # ---- search
+
+    async def search_need(self, need: SearchNeed, grant: Grant) -> Hits:
+        """Meet a search need inside the grant's scope."""
+        return await self._knowledge.search(grant, need)
+
+    async def bulk(self, need: SearchNeed, grant: Grant) -> Hits:
+        """What serves when search does not: a patient's documents as bulk text."""
+        if need.corpus == "knowledge" or grant.patient is None:
+            return Hits(why_empty="search did not answer", degraded=("search did not answer",))
+        patient = str(grant.patient)
+        only = [*need.fresh, *need.selected] or None
+        found = await self._store.read(
+            lambda c: bulk(c, tenant=grant.tenant, patient=patient, only=only)
+        )
+        return Hits(hits=tuple(found), degraded=("search did not answer",))
+
+    async def search(
+        self,
+        who: Who,
+        *,
+        query: str,
+        limit: int,
+        retriever: Literal["hybrid", "lexical", "dense"],
+        filters: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Search the knowledge; the contract's JSON."""
+        grant = await self._store.write(
+            lambda c: access.grant(
+                c,
+                tenant=who.tenant,
+                actor=who.actor,
+                action="read",
+                at=self._clock.now(),
+                purpose="search",
+            )
+        )
+        need = SearchNeed(
+            name="search",
+            query=query,
+            corpus="knowledge",
+            limit=limit,
+            retriever=retriever,
+            filters=Filters(**filters),
+            deadline_ms=self._settings.search_deadline_ms,
+        )
+        found = await self._knowledge.search(grant, need)
+        return {
+            "hits": [_hit(hit) for hit in found.hits],
+            "removed_by_filter": dict(found.removed_by_filter),
+            "degraded": list(found.degraded),
+            "why_empty": found.why_empty,
+        }
+
+    # ---- knowledge in
+
+    async def ingest_paths(
+        self,
+        paths: Sequence[Path],
+        who: Who,
+        *,
+        meta: Mapping[str, Any],
+        progress: Tell | None = None,
+    ) -> dict[str, Any]:
+        """Add knowledge from files and folders; words are searchable when this returns."""
+        return await self._ingest(list(paths), who, meta, progress)
+
+    async def ingest_bytes(
+        self, files: Sequence[tuple[str, bytes]], who: Who, *, meta: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Add knowledge from uploads."""
+        return await self._ingest([Upload(name=n, data=b) for n, b in files], who, meta, None)
+
+    async def _ingest(
+        self,
+        files: Sequence[Path | Upload],
+        who: Who,
+        meta: Mapping[str, Any],
+        progress: Tell | None,
+    ) -> dict[str, Any]:
+        labels = _labels(meta)
+
+        def work() -> IngestReport:
+            return ingest(
+                self._store,
+                files,
+                tenant=who.tenant,
+                clock=self._clock,
+                labels=labels,
+                count=o200k(),
+                progress=_told(progress),
+            )
+
+        report = await asyncio.to_thread(work)
+        await self._store.write(
+            lambda c: access.note(
+                c,
+                tenant=who.tenant,
+                actor=who.actor,
+                action="write",
+                at=self._clock.now(),
+                purpose="ingest",
+            )
+        )
+        return {
+            "documents": report.documents,
+            "chunks": report.chunks,
+            "skipped": report.skipped,
+            "rejected": [{"path": r.path, "reason": r.reason} for r in report.rejected],
+            "ids": list(report.ids),
+            "warnings": list(report.warnings),
+        }
+
+    # ---- a patient's documents in
+
+    async def attach(
+        self, grant: Grant, files: Sequence[tuple[str, bytes]]
+    ) -> list[dict[str, Any]]:
+        """Add documents. Each is read before anything is written, so a bad one changes nothing.
+
+        Raises:
+            BadInput: a file cannot be read.
+        """
+        parsed = [
+            (name, body, await asyncio.to_thread(parse, body, name=name)) for name, body in files
+        ]
+        added: list[dict[str, Any]] = []
+        for name, body, text in parsed:
+            made = await self._store.write(
+                lambda c, name=name, body=body, text=text: uploads.attach(
+                    c,
+                    grant,
+                    content=body,
+                    file_name=name,
+                    media_type=text.media_type,
+                    now=self._clock.now(),
+                )
+            )
+            added.append(await self._take(grant, made, text))
+        return added
+
+    async def _take(
+        self, grant: Grant, made: uploads.PatientDocument, text: Parsed
+    ) -> dict[str, Any]:
+        """Index a registered document's words and say what it is."""
+        if made.status == "complete":
+            return await self._shown(grant, made)
+        seen = guess(text.text, file_name=made.file_name)
+        described = await self._store.write(
+            lambda c: uploads.describe(
+                c,
+                grant,
+                made.id,
+                now=self._clock.now(),
+                title=text.title or seen.title,
+                category=seen.category,
+                dated=seen.dated,
+                facility=seen.facility,
+            )
+        )
+        labels = Labels(
+            id=described.id,
+            title=described.title,
+            published=described.dated,
+            category=described.category,
+            facility=described.facility,
+            file_name=described.file_name,
+        )
+        await asyncio.to_thread(
+            add_parsed,
+            self._store,
+            text,
+            name=described.file_name or described.id,
+            tenant=grant.tenant,
+            clock=self._clock,
+            patient=str(grant.patient),
+            labels=labels,
+            count=o200k(),
+        )
+        done = await self._store.write(
+            lambda c: uploads.set_state(
+                c,
+                grant,
+                described.id,
+                now=self._clock.now(),
+                status="complete",
+                index="words",
+                source_id=described.id,
+            )
+        )
+        return await self._shown(grant, done)
+
+    async def index_waiting(self, _documents: Sequence[str], who: Who) -> None:
+        """Read and index what came inside records and waits; a bad one is marked with its reason."""
+        waiting = await self._store.read(lambda c: uploads.waiting(c, who.tenant))
+        for patient, ident in waiting:
+            grant = await self._store.write(
+                lambda c, patient=patient: access.grant(
+                    c,
+                    tenant=who.tenant,
+                    actor=who.actor,
+                    action="write",
+                    at=self._clock.now(),
+                    patient=PatientId(patient),
+                    purpose="index",
+                )
+            )
+            made = await self._store.read(
+                lambda c, grant=grant, ident=ident: uploads.one_document(c, grant, ident)
+            )
+            body = await self._store.read(
+                lambda c, grant=grant, ident=ident: uploads.content_of(c, grant, ident)
+            )
+            name = made.file_name or f"{made.id}{_ending(made.media_type)}"
+            try:
+                text = await asyncio.to_thread(
+                    parse, body, name=name, media_type=made.media_type or None
+                )
+            except BadInput as error:
+                await self._store.write(
+                    lambda c, grant=grant, ident=ident, error=error: uploads.set_state(
+                        c,
+                        grant,
+                        ident,
+                        now=self._clock.now(),
+                        status="failed_permanent",
+                        problem=error.why,
+                    )
+                )
+                continue
+            await self._take(grant, made, text)
+
+    async def documents(self, grant: Grant) -> list[dict[str, Any]]:
+        """The patient's documents with their states."""
+        found = await self._store.read(lambda c: uploads.documents_of(c, grant))
+        return [await self._shown(grant, item) for item in found]
+
+    async def _shown(self, grant: Grant, item: uploads.PatientDocument) -> dict[str, Any]:
+        state = await self._store.read(
+            lambda c: c.execute(
+                select(source.c.state)
+                .where(
+                    source.c.tenant == grant.tenant,
+                    source.c.id == item.id,
+                    source.c.patient == grant.patient,
+                )
+                .order_by(source.c.revision.desc())
+            ).scalar()
+        )
+        return {**item.as_json(), "index": state or item.index}
+
+    async def refreshed(self, item: dict[str, Any], who: Who) -> dict[str, Any]:
+        """An attached document's JSON with its index state as it is now."""
+        state = await self._store.read(
+            lambda c: c.execute(
+                select(source.c.state)
+                .where(source.c.tenant == who.tenant, source.c.id == item["document_id"])
+                .order_by(source.c.revision.desc())
+            ).scalar()
+        )
+        return {**item, "index": state or item["index"]}
+
+    async def chunks(self, who: Who) -> int:
+        """How many passages of knowledge the tenant has."""
+        return await self._store.read(
+            lambda c: c.execute(
+                select(func.count())
+                .select_from(chunk)
+                .where(chunk.c.tenant == who.tenant, chunk.c.patient.is_(None))
+            ).scalar_one()
+        )
+
+    # ---- vectors
+
+    async def embed_waiting(self, *, progress: Tell | None = None) -> int:
+        """Make the vectors that are missing; how many documents became ready."""
+        if self._embedder is None:
+            return 0
+        return await asyncio.to_thread(self._embed, _told(progress))
+
+    def _embed(self, tell: Callable[[Progress], None]) -> int:
+        with self._embedding:
+            return embed_pending(
+                self._store, self._embedder, progress=tell, stop=self._stopping.is_set
+            )
+
+    async def keep_embedding(self) -> None:
+        """Make vectors whenever some are missing, until the process ends."""
+        while not self._stopping.is_set():
+            try:
+                await self.embed_waiting()
+            except OutsideError:
+                pass  # shown by doctor and by every search as "vectors not ready"; tried again
+            except BedsideError:
+                return  # no model is installed: words serve, and every search says so
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def close(self) -> None:
+        """Stop background work at its next batch."""
+        self._stopping.set()
+
+
+def _told(progress: Tell | None) -> Callable[[Progress], None]:
+    words = {"words": "reading", "skipped": "reading", "rejected": "reading", "ready": ""}
+
+    def tell(step: Progress) -> None:
+        what = words.get(step.stage, "vectors")
+        if progress is not None and what:
+            progress(what, step.done, step.total)
+
+    return tell
+
+
+def _labels(meta: Mapping[str, Any]) -> Labels:
+    def names(key: str) -> tuple[str, ...]:
+        given = meta.get(key) or ()
+        parts = given.split(",") if isinstance(given, str) else given
+        return tuple(part.strip() for part in parts if part.strip())
+
+    published = meta.get("published")
+    return Labels(
+        id=meta.get("id") or "",
+        title=meta.get("title") or "",
+        specialty=meta.get("specialty") or "",
+        type=meta.get("type") or "",
+        conditions=names("conditions"),
+        drugs=names("drugs"),
+        published=date.fromisoformat(published) if published else None,
+        supersedes=meta.get("supersedes") or "",
+    )
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "document_id": hit.span.source.id,
+        "document": hit.span.source.title,
+        "section": hit.span.source.section or hit.prefix.strip("[] "),
+        "chunk_id": hit.chunk_id,
+        "start": hit.span.start,
+        "end": hit.span.end,
+        "text": hit.text,
+        "date": hit.span.source.dated.isoformat() if hit.span.source.dated else None,
+        "superseded": hit.span.source.superseded,
+        "similarity": hit.similarity,
+        "lexical": hit.lexical,
+    }
+
+
+def _ending(media_type: str) -> str:
+    return {
+        "application/pdf": ".pdf",
+        "text/html": ".html",
+        "text/markdown": ".md",
+        "image/png": ".png",
+        "image/jpeg": ".jpg",
+    }.get(media_type, ".txt")
