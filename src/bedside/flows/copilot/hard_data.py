@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Literal
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from bedside.clinical.analytes import analyte, find_analytes
 from bedside.clinical.drugs import class_name, class_of, find_drugs
-from bedside.clinical.lexicon import Lexicon
+from bedside.clinical.lexicon import words
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.clinical.ranges import Range, range_pack, ranges_of
 from bedside.clinical.vocabulary import expand
@@ -45,7 +44,9 @@ _SHOWN = {
 }
 MAX_RANGES, MAX_NODES, MAX_PAPERS, MAX_TEXTBOOKS = 15, 8, 2, 30
 _SPECIALTIES_PER_PLAN = 2
+_USUAL = 8  # ranges of a specialty that come unasked
 _SURE = 0.5
+_CLOSE = 0.6  # of the best score: what lies below is about something else
 _GENERIC_WEIGHT = 0.3
 # Words of many decisions: they rank decisions but never bring one in.
 _GENERIC = frozenset(
@@ -57,7 +58,9 @@ _GENERIC = frozenset(
         "exacerbation", "risk", "cardiovascular", "weight", "breath", "cough", "joint",
     }
 )  # fmt: skip
-_CHILD = re.compile(r"\b(?:child|children|infant|baby|toddler|p[a]?ediatric|adolescent)s?\b", re.IGNORECASE)
+_CHILD = re.compile(
+    r"\b(?:child|children|infant|baby|toddler|p[a]?ediatric|adolescent)s?\b", re.IGNORECASE
+)
 _PREGNANT = re.compile(r"\b(?:pregnan\w*|antenatal|gestation\w*|trimester)\b", re.IGNORECASE)
 
 
@@ -297,27 +300,37 @@ def _heard(text: str) -> str:
     for mention in find_drugs(text, repair=True):
         more.extend(mention.ingredients)
         more.extend(class_name(key) for part in mention.ingredients for key in class_of(part))
-    for found in find_analytes(text, repair=True):
-        more.extend(analyte(key).name for key in found.keys[:4])
+    more.extend(
+        analyte(found.keys[0]).name
+        for found in find_analytes(text, repair=True)
+        if len(found.keys) == 1
+    )
     return " | ".join([text, *dict.fromkeys(more)])
 
 
 def _scores(heard: str) -> Mapping[tuple[str, str], float]:
     """Score by (kind, key); a kind's entry is there only when a word of its own was heard."""
-    lexicon, spread = _index()
+    said = f" {' '.join(word for _, _, word in words(heard))} "
+    terms, spread = _index()
     matched: dict[tuple[str, str], set[str]] = {}
-    for match in lexicon.find(heard):
-        for kind, key, term in match.values:
-            matched.setdefault((kind, key), set()).add(term)
-    return {
-        target: sum(_weight(term, spread) for term in terms)
-        for target, terms in matched.items()
-        if any(term not in _GENERIC for term in terms)
+    for term, (folded, targets) in terms.items():
+        if f" {folded} " in said or f" {folded}s " in said:
+            for target in targets:
+                matched.setdefault(target, set()).add(term)
+    scores = {
+        target: sum(_weight(term, spread) for term in found)
+        for target, found in matched.items()
+        if any(term not in _GENERIC for term in found)
     }
+    for item in specialties():  # a decision speaks for its specialty
+        best = max((scores.get(("node", node.id), 0.0) for node in item.nodes), default=0.0)
+        if best:
+            scores["specialty", item.key] = scores.get(("specialty", item.key), 0.0) + best
+    return scores
 
 
 def _weight(term: str, spread: Mapping[str, int]) -> float:
-    rare = 1.0 + math.log(sum(1 for _ in _targets()) / spread[term])
+    rare = 1.0 + math.log(sum(spread.values()) / spread[term])
     return rare * (_GENERIC_WEIGHT if term in _GENERIC else 1.0)
 
 
@@ -338,13 +351,14 @@ def _best(scores: Mapping[tuple[str, str], float], kind: str, limit: int) -> lis
     )
     if not ranked:
         return []
-    floor = scores[kind, ranked[0]] / 2
+    floor = scores[kind, ranked[0]] * _CLOSE
     return [key for key in ranked if scores[kind, key] >= floor][:limit]
 
 
 def _ranges(text: str, keys: Iterable[str]) -> tuple[RangeEntry, ...]:
     asked = [key for mention in find_analytes(text, repair=True) for key in mention.keys]
-    wanted = dict.fromkeys([*asked, *(name for key in keys for name in specialty(key).ranges)])
+    usual = [name for key in dict.fromkeys(keys) for name in specialty(key).ranges[:_USUAL]]
+    wanted = dict.fromkeys([*asked, *usual[: max(0, _USUAL - len(set(asked)))]])
     child, pregnant = bool(_CHILD.search(text)), bool(_PREGNANT.search(text))
     entries: list[RangeEntry] = []
     for name in wanted:
@@ -359,7 +373,7 @@ def _ranges(text: str, keys: Iterable[str]) -> tuple[RangeEntry, ...]:
 def _suits(population: str, *, child: bool, pregnant: bool) -> bool:
     if population == "pregnancy":
         return pregnant
-    return child if "years" in population else True
+    return child or "years" not in population
 
 
 def _books(scores: Mapping[tuple[str, str], float], chosen: Iterable[str]) -> tuple[Textbook, ...]:
@@ -378,10 +392,14 @@ def _book(key: str) -> Textbook:
 
 
 @functools.cache
-def _index() -> tuple[Lexicon[tuple[str, str, str]], Mapping[str, int]]:
-    """Terms to their targets, and how many targets have each term."""
-    entries = [(term, (kind, key, term)) for kind, key, terms in _targets() for term in terms]
-    return Lexicon(entries), Counter(term for term, _ in entries)
+def _index() -> tuple[Mapping[str, tuple[str, list[tuple[str, str]]]], Mapping[str, int]]:
+    """Terms with their folded form and their targets, and how many targets have each term."""
+    found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+    for kind, key, terms in _targets():
+        for term in terms:
+            folded = " ".join(word for _, _, word in words(term))
+            found.setdefault(term, (folded, []))[1].append((kind, key))
+    return found, {term: len(targets) for term, (_, targets) in found.items()}
 
 
 def _targets() -> Iterator[tuple[str, str, tuple[str, ...]]]:
