@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 from urllib.parse import unquote
 
 from bedside.core.errors import BedsideError
@@ -197,7 +197,7 @@ class FakeProvider:
         else:
             steps = self._script
         if callable(steps):
-            return steps(received)
+            return cast("Turn", steps(received))
         at = self._given.get(key, 0)
         self._given[key] = at + 1
         return steps[min(at, len(steps) - 1)] if steps else None
