@@ -278,41 +278,22 @@ def doubles(w: Writer, total: int) -> None:
                 bool(select(parts[0], chart=chart)) != bool(select(parts[1], chart=chart))
             ),
         )
-    for drug, pattern, analyte in [
-        ("warfarin", "warfarin", "INR"),
-        ("a statin", r"statin\b", "CK"),
-        ("levothyroxine", "levothyroxine", "TSH"),
-        ("digoxin", "digoxin", "digoxin level"),
-    ]:
-        gold = {
-            "op": "both",
-            "of": [
-                {
-                    "op": "has",
-                    "resource": "MedicationRequest",
-                    "text": pattern,
-                    "about": [drug.removeprefix("a ")],
-                },
-                {
-                    "op": "absent",
-                    "resource": "Observation",
-                    "text": {
-                        "INR": r"\binr\b",
-                        "CK": "creatine kinase",
-                        "TSH": "thyrotropin",
-                        "digoxin level": "digoxin",
-                    }[analyte],
-                    "about": [analyte.lower()],
-                },
-            ],
+    for drug, pattern, analyte, level in SAID["levels"]:
+        drug_given = {
+            "op": "has",
+            "resource": "MedicationRequest",
+            "text": pattern,
+            "about": [drug.removeprefix("a ")],
         }
-        w.add(
-            f"is {{they}} on {drug} and what was the last {analyte}?",
-            "two negative",
-            "both",
-            gold,
-            _holds(gold["of"][0]),
-        )
+        unmeasured = {
+            "op": "absent",
+            "resource": "Observation",
+            "text": level,
+            "about": [analyte.lower()],
+        }
+        gold = {"op": "both", "of": [drug_given, unmeasured]}
+        text = f"is {{they}} on {drug} and what was the last {analyte}?"
+        w.add(text, "two negative", "both", gold, _holds(drug_given))
 
 
 def main(folder: Path) -> None:

@@ -24,7 +24,9 @@ def guidelines() -> tuple[Traversable, ...]:
 
 def documents() -> tuple[tuple[str, Traversable], ...]:
     """Files to attach to a patient (scanned pages): the FHIR Patient id, and the file."""
-    folders = sorted((files("bedside.demo") / "documents").iterdir(), key=lambda folder: folder.name)
+    folders = sorted(
+        (files("bedside.demo") / "documents").iterdir(), key=lambda folder: folder.name
+    )
     return tuple(
         (folder.name, file)
         for folder in folders
