@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from bedside.core.errors import BadInput
 from bedside.record.fhir.decode import (
@@ -82,6 +82,7 @@ class Lines:
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
         self._path = path
+        self._open: BinaryIO | None = None
 
     def entries(self) -> Iterator[Entry]:
         """One resource a line."""
@@ -89,12 +90,16 @@ class Lines:
 
     def raw(self, start: int, end: int) -> str:
         """The line at this span."""
-        with self._path.open("rb") as file:
-            file.seek(start)
-            return decode_text(file.read(end - start), what=self.name)
+        if self._open is None:
+            self._open = self._path.open("rb")
+        self._open.seek(start)
+        return decode_text(self._open.read(end - start), what=self.name)
 
     def release(self) -> None:
-        """Nothing is held."""
+        """Close the file."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
 
 def found_files(paths: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, str]]]:

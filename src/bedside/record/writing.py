@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -29,6 +29,7 @@ __all__ = [
     "write_resources",
 ]
 
+T = TypeVar("T")
 _MANY = 400
 
 
@@ -120,7 +121,8 @@ def write_directory(connection: Connection, tenant: TenantId, names: Mapping[str
         )
 
 
-def _batches(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+def _batches(keys: Sequence[T]) -> Iterable[Sequence[T]]:
+    """A bound on the variables of one statement, and on the rows held twice."""
     for at in range(0, len(keys), _MANY):
         yield keys[at : at + _MANY]
 
@@ -269,31 +271,30 @@ def _write_sources(
             .where(source.c.tenant == tenant, source.c.id.in_(some))
             .values(superseded=True)
         )
-    if not rows:
-        return
-    connection.execute(
-        insert(source),
-        [
-            {
-                "tenant": tenant,
-                "id": row["source"],
-                "revision": row["revision"],
-                "kind": "record",
-                "patient": ident,
-                "title": row["fact"].source.title,
-                "section": row["fact"].source.section,
-                "dated": row["fact"].source.dated,
-                "superseded": False,
-                "text": row["fact"].line,
-                "sha256": row["line_sha"],
-                "media_type": "text/plain",
-                "meta": "{}",
-                "state": "ready",
-                "created_at": now,
-            }
-            for row in rows
-        ],
-    )
+    for some in _batches(rows):
+        connection.execute(
+            insert(source),
+            [
+                {
+                    "tenant": tenant,
+                    "id": row["source"],
+                    "revision": row["revision"],
+                    "kind": "record",
+                    "patient": ident,
+                    "title": row["fact"].source.title,
+                    "section": row["fact"].source.section,
+                    "dated": row["fact"].source.dated,
+                    "superseded": False,
+                    "text": row["fact"].line,
+                    "sha256": row["line_sha"],
+                    "media_type": "text/plain",
+                    "meta": "{}",
+                    "state": "ready",
+                    "created_at": now,
+                }
+                for row in some
+            ],
+        )
 
 
 def _write_entries(
@@ -310,28 +311,27 @@ def _write_entries(
                 entry.c.tenant == tenant, entry.c.patient == ident, entry.c.resource.in_(some)
             )
         )
-    if not rows:
-        return
-    connection.execute(
-        insert(entry),
-        [
-            {
-                "tenant": tenant,
-                "source": row["source"],
-                "revision": row["revision"],
-                "patient": ident,
-                "resource": row["resource"],
-                "part": "",
-                "category": row["fact"].category,
-                "when": row["fact"].when,
-                "counted": is_about_patient(row["fact"]),
-                "payload": payload_of(row["fact"]),
-                "sha256": row["sha256"],
-                "reader": READER,
-            }
-            for row in rows
-        ],
-    )
+    for some in _batches(rows):
+        connection.execute(
+            insert(entry),
+            [
+                {
+                    "tenant": tenant,
+                    "source": row["source"],
+                    "revision": row["revision"],
+                    "patient": ident,
+                    "resource": row["resource"],
+                    "part": "",
+                    "category": row["fact"].category,
+                    "when": row["fact"].when,
+                    "counted": is_about_patient(row["fact"]),
+                    "payload": payload_of(row["fact"]),
+                    "sha256": row["sha256"],
+                    "reader": READER,
+                }
+                for row in some
+            ],
+        )
 
 
 def write_resources(
@@ -346,7 +346,7 @@ def write_resources(
                 resource.c.key.in_(some),
             )
         )
-    if prepared:
+    for kept in _batches(prepared):
         connection.execute(
             insert(resource),
             [
@@ -359,7 +359,7 @@ def write_resources(
                     "sha256": item.sha256,
                     "raw": item.raw,
                 }
-                for item in prepared
+                for item in kept
             ],
         )
 

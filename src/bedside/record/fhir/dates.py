@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import UTC, date, datetime
 
@@ -37,8 +38,11 @@ def spoken_date(day: date) -> str:
 
 def moment(written: object) -> Moment | None:
     """Read a FHIR date, dateTime or instant; `None` for anything else, impossible dates included."""
-    if not isinstance(written, str):
-        return None
+    return _read(written) if isinstance(written, str) else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(written: str) -> Moment | None:
     found = _SHAPE.fullmatch(written.strip())
     if found is None:
         return None

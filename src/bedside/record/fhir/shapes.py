@@ -60,6 +60,8 @@ def objects(found: object) -> Iterator[Mapping[str, Any]]:
 
 def tidy(text: str) -> str:
     """One line: invisible characters removed, white space collapsed."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
 
 
@@ -99,11 +101,16 @@ class Concept:
     synonyms: tuple[str, ...] = ()
 
 
+_NOTHING = Concept(text="")
+
+
 def concept(found: object) -> Concept:
     """Read a CodeableConcept (or a Coding); an empty `text` means that nothing was said.
 
     A SNOMED CT semantic tag such as " (disorder)" is left out of the text and kept as a synonym.
     """
+    if not isinstance(found, dict):
+        return _NOTHING
     source = obj(found)
     codings = list(objects(source.get("coding"))) or ([source] if source.get("code") else [])
     codes = tuple(
