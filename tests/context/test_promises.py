@@ -336,6 +336,19 @@ FENCE = re.compile(r"<(/?)([A-Za-z][\w-]*)((?: [a-z]+=\"[^\"<>]*\")*)>\n")
 @MANY
 @given(cases())
 def test_no_text_closes_a_fence_or_poses_as_a_source(case):
+    _reads_back(case)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7_200)
+@pytest.mark.requirement("EN-C10")
+@settings(MANY, max_examples=10_000, derandomize=False)
+@given(cases())
+def test_no_text_closes_a_fence_in_ten_thousand_tries(case):
+    _reads_back(case)
+
+
+def _reads_back(case):
     """A parser of our own reads the fences back: only those that the compiler wrote are there."""
     blocks = [replace(block, trust="data") for block in case[0]]
     made = compiled((blocks, case[1], case[2]))

@@ -337,7 +337,8 @@ def _zero() -> dict[str, Any]:
 
 
 def _bounds(assemblies: int, seed: int, processes: int) -> dict[str, Any]:
-    size = max(1, min(2_000, assemblies // processes))
+    # Batches do not depend on the processes, so that a seed means the same inputs anywhere.
+    size = 1_000
     batches = [
         (seed + start, min(size, assemblies - start)) for start in range(0, assemblies, size)
     ]
