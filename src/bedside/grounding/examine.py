@@ -397,7 +397,7 @@ class Examiner:
             low = passage.lower()
             if allergy and item.span is not None and _ALLERGY.match(item.span.source.section or ""):
                 return True
-            by_name = any(name in low for name in named)
+            by_name = bool(named) and all(name in low for name in named)
             whole = not qualified and wanted and wanted <= self._read(passage).keys
             if not (by_name or whole):
                 continue

@@ -221,7 +221,7 @@ def _entities(
             if inherited and not inherited & theirs:
                 return why, ""
         for one in mine:
-            if one.key in theirs or _written(said.text[one.start : one.end], texts):
+            if one.key in theirs or _written(memo(said.text[one.start : one.end]), texts):
                 continue
             if len(mine) > 1 and one.key in {other.key for other in find(asked)}:
                 continue
@@ -229,9 +229,9 @@ def _entities(
     return None
 
 
-def _written(words: str, texts: Sequence[Read]) -> bool:
-    low = words.lower()
-    return any(low in text.text.lower() for text in texts)
+def _written(name: Read, texts: Sequence[Read]) -> bool:
+    """Do all words of the name stand in one text, if not in that order?"""
+    return bool(name.keys) and any(name.keys <= text.keys for text in texts)
 
 
 def _doses(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
@@ -257,7 +257,9 @@ def _polarity(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
     """Negation, doubt, status and subject, over the content words that both sides share."""
     my_negated = _within(said.words, said.scopes, "negated")
     my_family = any(one.kind == "family" for one in said.scopes)
-    hedged = _HEDGE.search(said.text) is not None
+    hedged = _HEDGE.search(said.text) is not None or any(
+        one.kind == "uncertain" for one in said.scopes
+    )
     denied: set[str] = set()
     backed = False
     for one in evidence:

@@ -41,7 +41,8 @@ _STOP_WORDS = (
     "weeks hour hours mg ml kg mcg mmol dl one two three four five six current currently present "
     "presents including include includes included see listed list entry entries active status "
     "reading readings give gives given take takes taking taken use used using well no not never none without "
-    "denies denied deny denying neither nor absent negative"
+    "denies denied deny denying neither nor absent negative "
+    "yes first earlier earliest newest oldest stale sex gender name since"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 

@@ -60,6 +60,8 @@ _MONTHS = {
 }  # fmt: skip
 _NAME = r"(?P<{0}>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _MONTH_NAME = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:18|19|20|21)\d\d(?!\d)")
+_SEPARATED = re.compile(r"\d[/.-]\d{1,2}[/.-]\d")
 # (what must stand in the text for the pattern to be worth trying, pattern)
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("-", re.compile(
@@ -80,18 +82,18 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"\b" + _NAME.format("mn") + r",?[\s-]+(?:of\s+)?(?P<y>(?:18|19|20|21)\d\d)(?!\d)",
         re.IGNORECASE,
     )),
-    ("any", re.compile(
+    ("sep", re.compile(
         r"(?<![\d./])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>(?:18|19|20|21)\d\d|\d\d)"
         r"(?![\d/]|[.-]\d)"
     )),
-    ("any", re.compile(r"(?<![\d./-])(?P<y>(?:18|19|20|21)\d\d)[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})(?![\d/])")),
+    ("year", re.compile(r"(?<![\d./-])(?P<y>(?:18|19|20|21)\d\d)[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})(?![\d/])")),
     ("/", re.compile(r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])")),
     ("-", re.compile(r"(?<![\d.-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])")),
-    ("any", re.compile(
+    ("year", re.compile(
         r"\b(?:in|since|from|until|during|before|after|of|year|by|for|,)\s+(?P<y>(?:19|20)\d\d)"
         r"(?![\d.,%/-]?\d)(?!\s?(?:mg|ml|kcal|g|units?|cells?|steps)\b)"
     )),
-    ("any", re.compile(r"(?<=[(])(?P<y>(?:19|20)\d\d)(?=[);,])")),
+    ("year", re.compile(r"(?<=[(])(?P<y>(?:19|20)\d\d)(?=[);,])")),
 )  # fmt: skip
 
 
@@ -104,9 +106,13 @@ def dates(text: str) -> list[Written]:
     if not any(char.isdigit() for char in text):
         return []
     found: list[Written] = []
-    named = _MONTH_NAME.search(text) is not None
+    has = {
+        "month": _MONTH_NAME.search(text) is not None,
+        "year": _YEAR.search(text) is not None,
+        "sep": _SEPARATED.search(text) is not None,
+    }
     for needs, pattern in _PATTERNS:
-        if (needs == "month" and not named) or (len(needs) == 1 and needs not in text):
+        if not (has[needs] if needs in has else has["year"] and needs in text):
             continue
         for match in pattern.finditer(text):
             written = _written(match)

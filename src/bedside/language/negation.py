@@ -52,7 +52,7 @@ _PRE = re.compile(
         "cannot|can't|doesn't|does not|did not|didn't|isn't|is not|wasn't|was not|aren't|are not|"
         "hasn't|has not|hadn't|don't|do not|fails to|failed to reveal|unremarkable for|never had|"
         "lack of|lacks|lacking|declines|declined|refused|refuses|nil|contraindicated|avoid|"
-        "should not|must not|stop|stopped|discontinue|discontinued|not known to have|avoided|non"
+        "should not|must not|not known to have|avoided|non"
     ),
     re.IGNORECASE,
 )

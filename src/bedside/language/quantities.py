@@ -55,13 +55,6 @@ class Frequency:
 
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
-_COMPARE = (
-    r"(?P<cmp><=|>=|=<|=>|≤|≥|⩽|⩾|<|>|~|≈|"
-    r"\b(?:less than or equal to|greater than or equal to|more than or equal to|no more than|"
-    r"not more than|no less than|not less than|up to|at most|at least|less than|lower than|"
-    r"smaller than|fewer than|more than|greater than|higher than|approximately|"
-    r"below|under|above|over|exceeding|about|around|minimum of|maximum of)\b)?\s*"
-)
 _COMPARATORS: dict[str, Comparator] = {
     "<": "<", ">": ">", "<=": "<=", ">=": ">=", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=",
     "⩽": "<=", "⩾": ">=", "~": "~", "≈": "~", "less than or equal to": "<=",
@@ -72,6 +65,18 @@ _COMPARATORS: dict[str, Comparator] = {
     "approximately": "~", "below": "<", "under": "<", "above": ">", "over": ">",
     "exceeding": ">", "about": "~", "around": "~", "minimum of": ">=", "maximum of": "<=",
 }  # fmt: skip
+_COMPARE = re.compile(
+    r"(?:^|(?<!\w))("
+    + "|".join(
+        re.escape(words).replace(r"\ ", r"\s+")
+        for words in sorted(_COMPARATORS, key=len, reverse=True)
+    )
+    + r")\s*$",
+    re.IGNORECASE,
+)
+_SIGNS = frozenset("<>=≤≥⩽⩾~≈")
+_LAST_WORDS = frozenset(words.rpartition(" ")[2] for words in _COMPARATORS)
+_LOOK_BACK = 30
 _AND_ABOVE = re.compile(
     r"\s*(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b", re.IGNORECASE
 )
@@ -148,7 +153,7 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _QUANTITY = re.compile(
-    rf"{_COMPARE}(?<![\w.])(?P<low>{_NUMBER})(?:\s?%)?"
+    rf"(?<![\w.])(?P<low>{_NUMBER})(?:\s?%)?"
     rf"(?:(?P<joint>\s?[-–—−]\s?|\s+to\s+|\s?/\s?(?=\d))(?P<high>{_NUMBER})(?![\d.]*[-/]\d))?"
     r"(?!\d)",
     re.IGNORECASE,
@@ -216,7 +221,7 @@ def quantities(text: str, *, known: Sequence[Written] | None = None) -> list[Qua
             if any(a <= start < b for a, b in taken):
                 continue
             end = match.end("low")  # "5 - 2024-05-01": the range would eat a date
-            match = _QUANTITY.match(text[:end], match.start())
+            match = _QUANTITY.match(text[:end], start)
             if match is None:
                 continue
         if _part_of_a_name(text, start, match.end("high") if match["high"] else match.end("low")):
@@ -244,13 +249,12 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
         key, end = unit_key(unit["unit"]), unit.end()
     elif percent_between:
         key = "%"
-    comparator = _COMPARATORS.get(" ".join((match["cmp"] or "").lower().split()), "")
+    comparator, start = _comparator(text, match.start("low"))
     if not comparator:
         after = _AND_ABOVE.match(text, end)
         if after:
             up = after[1].lower() in {"above", "over", "more", "higher", "greater"}
             comparator = ">=" if up else "<="
-    start = match.start("cmp") if match["cmp"] else match.start("low")
     return Quantity(
         start=start,
         end=end,
@@ -261,6 +265,19 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
         unit=key,
         number_end=number_end,
     )
+
+
+def _comparator(text: str, at: int) -> tuple[Comparator, int]:
+    """The comparison written before a figure, and where it begins; else "" and the figure's."""
+    before = text[max(0, at - _LOOK_BACK) : at]
+    bare = before.rstrip()
+    if not bare or not (bare[-1] in _SIGNS or bare.rpartition(" ")[2].lower() in _LAST_WORDS):
+        return "", at
+    match = _COMPARE.search(before)
+    if match is None:
+        return "", at
+    words = " ".join(match[1].lower().split())
+    return _COMPARATORS[words], at - len(before) + match.start(1)
 
 
 def _is_unit(text: str, unit: re.Match[str]) -> bool:
