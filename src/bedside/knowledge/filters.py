@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,29 +70,23 @@ def _fold(term: str) -> str:
 def named(segment: Segment, question: Question) -> dict[int, int]:
     """Documents that the query's words name by their metadata: place in the segment -> how strongly.
 
-    A condition, a drug, a category, a facility or a file name counts when all of its words stand in
-    the query (or in what the vocabulary adds to it).
+    A label (condition, drug, category, facility, file name, date) counts when all of its words stand
+    in the query or in what the vocabulary adds to it.
     """
-    known = question.terms.keys()
+    known = question.terms.keys() | question.names
     found: dict[int, int] = {}
-    for place, document in enumerate(segment.documents):
-        labels = (
-            *document.conditions,
-            *document.drugs,
-            document.category,
-            document.facility,
-            document.specialty,
-        )
-        score = sum(1 for label in labels if label and _all_in(label, known))
-        name = document.file_name.rsplit(".", 1)[0].replace("_", " ").replace("-", " ")
-        score += 1 if name and _all_in(name, known) else 0
-        if document.dated is not None and document.dated.isoformat() in question.text:
-            score += 1
-        if score:
-            found[place] = score
+    for label, places in segment.labels.items():
+        if _all_in(label, known):
+            for place in places:
+                found[place] = found.get(place, 0) + 1
     return found
 
 
-def _all_in(label: str, known: object) -> bool:
-    wanted = stems(label)
-    return bool(wanted) and all(stem in known for stem in wanted)  # type: ignore[operator]
+def _all_in(label: str, known: AbstractSet[str]) -> bool:
+    wanted = _stems_of(label)
+    return bool(wanted) and wanted <= known
+
+
+@functools.lru_cache(maxsize=20_000)
+def _stems_of(label: str) -> frozenset[str]:
+    return frozenset(stems(label))

@@ -37,11 +37,14 @@ DEPTH = 200
 """How far down each list is read."""
 COVERAGE_FLOOR = 0.4
 """Share of the query's weight that a chunk must cover to count as a lexical hit."""
+_WORDS_ENOUGH = 2.0
+"""In a long query the share of so many words suffices."""
 FEEDBACK = 10
 FEEDBACK_TERMS = 30
 FEEDBACK_MIX = 0.4
 FEEDBACK_PULL = 0.5
 WORDS_SHARE = 0.4
+TELLING_WORDS = 8
 
 
 class Place(NamedTuple):
@@ -117,7 +120,8 @@ def rank(
         else None,
         cosine(segments, question.vector) if use_vectors and question.vector is not None else None,
     )
-    hits = _hits(first, masks, threshold=threshold, floor=floor)
+    least = min(floor, _WORDS_ENOUGH / max(len(question.groups), 1))
+    hits = _hits(first, masks, threshold=threshold, floor=least)
     below = sum(int((mask & ~hit).sum()) for mask, hit in zip(masks, hits, strict=True))
     if not any(hit.any() for hit in hits):
         return Ranking(ranked=(), removed_by_filter=removed, searched=searched, below=below)
@@ -125,7 +129,7 @@ def rank(
     scores = _fused(segments, first, hits, by_name)
     if feedback and (use_words or use_vectors):
         again = _ask_again(segments, question, first, scores, statistics)
-        scores = _reranked(_fused(segments, again, hits, by_name), again)
+        scores = _reranked(segments, _fused(segments, again, hits, by_name), again)
     order = sorted(
         scores,
         key=lambda place: (
@@ -169,18 +173,23 @@ def _fused(
     return fuse(lists)
 
 
-def _reranked(fused: dict[Place, float], scores: _Scores) -> dict[Place, float]:
+def _reranked(
+    segments: Sequence[Segment], fused: dict[Place, float], scores: _Scores
+) -> dict[Place, float]:
     """The fused candidates by their standardised scores, cosine at 1 and words at `WORDS_SHARE`.
 
-    Ranks forget how far apart two hits are; among the candidates the scores themselves say more.
-    Where only one list serves, the fused order stands. The result is in (0, 1).
+    Ranks forget how far apart two hits are; among the candidates the scores themselves say more. A
+    chunk of hardly any words ("Source: ...") matches by its heading alone and says little: it loses
+    up to one standard deviation. Where only one list serves, the fused order stands.
     """
     if scores.words is None or scores.vectors is None or not fused:
         return fused
     places = list(fused)
     words = np.array([scores.words.scores[p.segment][p.chunk] for p in places], dtype=np.float64)
     vectors = np.array([scores.vectors[p.segment][p.chunk] for p in places], dtype=np.float64)
+    lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
     joined = _standard(vectors) + WORDS_SHARE * _standard(words)
+    joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
     return {
         place: float(1.0 / (1.0 + np.exp(-score))) + fused[place]
         for place, score in zip(places, np.round(joined, 6), strict=True)
@@ -279,7 +288,7 @@ def _fed_terms(
         length = sum(counts) or 1
         for name, count in zip(names, counts, strict=True):
             told[name] = told.get(name, 0.0) + float(share) * count / length
-    heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 5]
+    heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 3]
     worth = {
         name: told[name] * weight_of(frequency(segments, name), statistics.chunks) for name in heavy
     }

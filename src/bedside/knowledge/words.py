@@ -11,11 +11,12 @@ __all__ = ["count_words", "pack", "unpack"]
 _MOST = 65_535
 
 
-def count_words(body: str, *, head: str = "") -> Counter[str]:
-    """Stems of a chunk; those of its heading path and title count once more."""
+def count_words(body: str, *, head: str = "") -> tuple[Counter[str], int]:
+    """Stems of a chunk, those of its heading path and title once more; and the body's own length."""
     found = Counter(stems(body))
+    length = sum(found.values())
     found.update(stems(head))
-    return found
+    return found, length
 
 
 def pack(counts: Counter[str]) -> bytes:

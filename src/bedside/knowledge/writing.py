@@ -80,11 +80,9 @@ def chunk_rows(
     rows: list[ChunkRow] = []
     for piece in chunks:
         body = text[piece.start : piece.end]
-        counts = count_words(body, head=f"{title} {piece.section}")
+        counts, length = count_words(body, head=f"{title} {piece.section}")
         tokens = count(piece.prefix + body) if count else None
-        rows.append(
-            ChunkRow(chunk=piece, words=pack(counts), length=sum(counts.values()), tokens=tokens)
-        )
+        rows.append(ChunkRow(chunk=piece, words=pack(counts), length=length, tokens=tokens))
     return tuple(rows)
 
 

@@ -30,6 +30,16 @@ class Document:
     facility: str = ""
     file_name: str = ""
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a query may name this document by; a file's name only for a patient's document."""
+        own = (*self.conditions, *self.drugs, self.category, self.facility, self.specialty)
+        if self.kind != "guideline":
+            stem = self.file_name.rsplit(".", 1)[0]
+            own = (*own, stem.replace("_", " ").replace("-", " "))
+            own = (*own, self.dated.isoformat() if self.dated else "")
+        return tuple(dict.fromkeys(label for label in own if label))
+
 
 @value
 class Entry:

@@ -49,7 +49,7 @@ class Lexical:
 
 def frequency(segments: Sequence[Segment], term: str) -> int:
     """How many living chunks hold the stem."""
-    return sum(int(segment.alive[segment.postings(term)[0]].sum()) for segment in segments)
+    return sum(segment.holding(term) for segment in segments)
 
 
 def weight_of(frequency: int, chunks: int) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bedside.knowledge.embed.protocol import Floats2d
+from bedside.knowledge.index.blas import times
 from bedside.knowledge.index.entry import Document, Entry
 from bedside.knowledge.words import unpack
 
@@ -21,6 +22,7 @@ Floats = NDArray[np.float32]
 class Segment:
     """Chunks in the order given. Nothing in it changes: `without` gives another.
 
+    `labels` leads from what names a document to its places; `whole` says that all of it lives.
     `documents` holds each document once; `owner[i]` is the index of chunk i's document;
     `vectors` has one row per window and `window_owner` the chunk of each row.
     """
@@ -30,6 +32,7 @@ class Segment:
         self.words = [entry.words for entry in entries]
         self.lengths = np.array([entry.length for entry in entries], dtype=np.float32)
         self.alive = np.ones(len(entries), dtype=bool)
+        self.whole = True
         self._name_documents(entries)
         self._post(entries)
         self._stack(entries, dim)
@@ -48,6 +51,10 @@ class Segment:
             owner[index] = place
         self.owner: Ints = owner
         self.superseded = np.array([d.superseded for d in self.documents], dtype=bool)
+        self.labels: dict[str, list[int]] = {}
+        for place, document in enumerate(self.documents):
+            for label in document.labels:
+                self.labels.setdefault(label, []).append(place)
 
     def _post(self, entries: Sequence[Entry]) -> None:
         """Postings by term, in the order of the chunks: offsets, chunk numbers, counts."""
@@ -94,11 +101,16 @@ class Segment:
         span = slice(self.offsets[place], self.offsets[place + 1])
         return self.chunks[span], self.counts[span]
 
+    def holding(self, term: str) -> int:
+        """How many living chunks hold the stem."""
+        chunks = self.postings(term)[0]
+        return len(chunks) if self.whole else int(self.alive[chunks].sum())
+
     def similarities(self, vector: Floats) -> Floats:
         """Cosine of each chunk's best window; -1 where a chunk has no vector."""
         best = np.full(len(self.ids), -1.0, dtype=np.float32)
         if len(self.vectors):
-            rows = self.vectors @ vector
+            rows = times(self.vectors, vector)
             if len(self.window_start) < len(rows):
                 rows = np.maximum.reduceat(rows, self.window_start)
             best[self.with_vector] = rows
@@ -120,4 +132,5 @@ class Segment:
             return self
         other = copy(self)
         other.alive = self.alive & ~np.isin(self.owner, places)
+        other.whole = False
         return other
