@@ -19,7 +19,6 @@ from bedside.core.errors import AccessDenied, BedsideError, NotFound
 from bedside.core.turn import Delta
 from bedside.flows.trace import TurnResult
 from bedside.server.auth import Caller
-from bedside.server.routes.ask import may_see
 from bedside.wiring import Ask, Engine, Who
 
 __all__ = ["router"]
@@ -83,7 +82,7 @@ async def chat(
     if body.model not in MODELS:
         raise NotFound("model", body.model, hint=f"Use {', '.join(MODELS)}.")
     patient = _patient(who, bedside_patient)
-    may_see(who, patient)
+    engine.may_see(who, patient)
     engine.may_ask(who, "clinician")
     spoken = [message for message in body.messages if message.role in ("user", "assistant")]
     if not spoken or spoken[-1].role != "user":

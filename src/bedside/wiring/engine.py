@@ -79,9 +79,19 @@ class Engine:
         if role not in who.roles:
             raise AccessDenied("this operation", need=f"the role {role!r}")
 
+    def may_see(self, who: Who, patient: str | None) -> None:
+        """Check that the caller may see this patient. Every operation on a patient passes here.
+
+        Raises:
+            AccessDenied: the caller's token does not name the patient.
+        """
+        if patient is not None and who.patients is not None and patient not in who.patients:
+            raise AccessDenied("this patient's record", need="a token that names the patient")
+
     async def _run(
         self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
     ) -> TurnResult:
+        self.may_see(who, request.patient)
         flow = flow_named(request.flow)
         override = request.option("model") or None
         config = models_config(self.settings, override=override) if override else self.models
@@ -203,6 +213,8 @@ class Engine:
         return await self.attach(patient, files, who)
 
     async def _grant(self, who: Who, patient: str, *, purpose: str, action: access.Action) -> Grant:
+        self.may_see(who, patient)
+
         def make(connection: Any) -> Grant:
             records.check_patient(connection, who.tenant, PatientId(patient))
             return access.grant(
@@ -306,6 +318,7 @@ class Engine:
 
     async def turns_of(self, patient: str, who: Who) -> list[dict[str, Any]]:
         """The patient's turns."""
+        self.may_see(who, patient)
         return await self.store.write(
             lambda c: reading.read_turns_of(c, who=who, patient=patient, clock=self.clock)
         )
@@ -349,6 +362,7 @@ class Engine:
 
     async def audit(self, who: Who, *, patient: str | None) -> list[dict[str, Any]]:
         """The audit trail."""
+        self.may_see(who, patient)
         return await self.store.read(lambda c: reading.audit_entries(c, who=who, patient=patient))
 
     async def verify_audit(self, who: Who) -> dict[str, Any]:

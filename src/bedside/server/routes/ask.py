@@ -8,10 +8,9 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from bedside.core.errors import AccessDenied
 from bedside.server.auth import Caller
 from bedside.server.sse import events
-from bedside.wiring import Ask, Engine, Who
+from bedside.wiring import Ask, Engine
 
 __all__ = ["AskBody", "router"]
 
@@ -48,17 +47,6 @@ class AskBody(BaseModel):
         )
 
 
-def may_see(who: Who, patient: str | None) -> None:
-    """Check that the token covers this patient.
-
-    Raises:
-        AccessDenied: it does not.
-    """
-    if patient is None or who.patients is None or patient in who.patients:
-        return
-    raise AccessDenied("this patient's record", need="a token that names the patient")
-
-
 @router.post("/ask", response_model=None)
 async def ask(
     body: AskBody,
@@ -68,7 +56,7 @@ async def ask(
 ) -> JSONResponse | StreamingResponse:
     """Ask. With `Accept: text/event-stream` the answer streams sentence by checked sentence."""
     engine: Engine = request.app.state.engine
-    may_see(who, body.patient)
+    engine.may_see(who, body.patient)
     engine.may_ask(who, body.audience)
     wanted = body.ask(key=idempotency_key, call=True)
     if "text/event-stream" in request.headers.get("accept", ""):
@@ -85,6 +73,6 @@ async def ask(
 async def context(body: AskBody, request: Request, who: Caller) -> dict[str, Any]:
     """Assemble the context of a question and call no model."""
     engine: Engine = request.app.state.engine
-    may_see(who, body.patient)
+    engine.may_see(who, body.patient)
     engine.may_ask(who, body.audience)
     return await engine.asker.ask(body.ask(key=None, call=False), who)
