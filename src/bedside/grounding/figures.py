@@ -77,12 +77,10 @@ class Figures:
         have = {
             str(one.low)
             for one in self.quantities
-            if one.high is None and not one.comparator and one.unit in {said.unit, ""}
-        } | (
-            {str(one.low) for one in self.quantities if one.high is None and not one.comparator}
-            if not said.unit
-            else set()
-        )
+            if one.high is None
+            and not one.comparator
+            and (not said.unit or one.unit in {said.unit, ""})
+        }
         return all(end in have for end in ends)
 
     def _headed(self, written: Quantity, said: Quantity) -> bool:

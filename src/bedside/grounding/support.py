@@ -375,7 +375,7 @@ def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) ->
             if one.key in entities:
                 found |= {term.key for term in said.words if one.start <= term.start < one.end}
     if len(found) < _FULL["words"] * len(mine):
-        found |= _other_words(said.text, mine - found, theirs, memo)
+        found |= _other_words(said.text, mine - found, theirs, texts, memo)
     # Words of the question are not news: they neither help nor hurt.
     echoed = asked.keys - theirs
     if mine - echoed:
@@ -383,7 +383,9 @@ def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) ->
     return len(found & mine) / len(mine) if mine else 1.0
 
 
-def _other_words(said: str, wanted: set[str], theirs: frozenset[str], memo: Memo) -> set[str]:
+def _other_words(
+    said: str, wanted: set[str], theirs: frozenset[str], texts: Sequence[Read], memo: Memo
+) -> set[str]:
     """Those of the wanted stems that the cited text says in other words (HTN for hypertension)."""
     found: set[str] = set()
     for one in expand(said):
@@ -393,4 +395,8 @@ def _other_words(said: str, wanted: set[str], theirs: frozenset[str], memo: Memo
         other = memo(one.replacement).keys or {one.replacement.lower()}
         if other <= theirs:
             found |= part
+    for text in texts:
+        for one in expand(text.text):
+            if one.weight >= _SURE:
+                found |= memo(one.replacement).keys & wanted
     return found

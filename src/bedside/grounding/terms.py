@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import Stemmer
 
@@ -42,14 +44,17 @@ _STOP_WORDS = (
     "presents including include includes included see listed list entry entries active status "
     "reading readings give gives given take takes taking taken use used using well no not never none without "
     "denies denied deny denying neither nor absent negative "
-    "yes first earlier earliest newest oldest stale sex gender name since"
+    "yes first earlier earliest newest oldest stale sex gender name since possible possibly "
+    "probable probably likely suspected"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 
 
 @cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+def _stemmer() -> Callable[[str], str]:
+    made: Any = Stemmer  # no type stubs
+    stem: Callable[[str], str] = made.Stemmer("english").stemWord
+    return stem
 
 
 def stem_of(word: str) -> str:
@@ -57,7 +62,7 @@ def stem_of(word: str) -> str:
     low = word.lower().split("'")[0]
     low = low.replace("aemia", "emia").replace("haem", "hem").replace("oedema", "edema")
     low = low.replace("oestr", "estr").replace("diarrhoea", "diarrhea").replace("paed", "ped")
-    return str(_stemmer().stemWord(low))
+    return _stemmer()(low)
 
 
 def stems(text: str) -> list[Term]:

@@ -79,7 +79,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.IGNORECASE,
     )),
     ("month", re.compile(
-        r"\b" + _NAME.format("mn") + r",?[\s-]+(?:of\s+)?(?P<y>(?:18|19|20|21)\d\d)(?!\d)",
+        r"(?<!\d\s)\b" + _NAME.format("mn") + r",?[\s-]+(?:of\s+)?(?P<y>(?:18|19|20|21)\d\d)(?!\d)",
         re.IGNORECASE,
     )),
     ("sep", re.compile(

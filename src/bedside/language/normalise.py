@@ -33,7 +33,7 @@ class Normalised:
 
 _TO: dict[str, str] = {}
 for _chars, _to in (
-    ("\u2018\u2019\u201a\u201b\u2032\u02bc\u0060\u00b4", "'"),
+    ("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4", "'"),
     ("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
     ("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63", "-"),
     ("\u00b5", "\u03bc"),

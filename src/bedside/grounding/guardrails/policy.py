@@ -8,7 +8,7 @@ from typing import Literal
 from bedside.core.context import Assembly
 from bedside.core.turn import Draft, Finding
 from bedside.core.value import value
-from bedside.grounding.guardrails.texts import SETS, GuardId, guardrail_text
+from bedside.grounding.guardrails.texts import SETS, GuardId, guardrail_text, rules
 
 __all__ = ["Guardrails", "Policy", "guardrails"]
 
@@ -90,7 +90,8 @@ def guardrails(
     """
     chosen = SETS[flow]
     if not patient:
-        chosen = tuple(one for one in chosen if one not in {"G2", "G8"})
+        with_patient: set[GuardId] = {rule.id for rule in rules() if rule.patient_only}
+        chosen = tuple(one for one in chosen if one not in with_patient)
     return Guardrails(
         flow=flow,
         policy=Policy(

@@ -69,7 +69,8 @@ def rules() -> tuple[Rule, ...]:
             patient_only=row.get("patient_only", False),
             without_patient=row.get("without_patient", ""),
         )
-        for name, row in ((name, rows[name]) for name in IDS)
+        for name in IDS
+        for row in (rows[name],)
     )
 
 
