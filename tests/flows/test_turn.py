@@ -166,7 +166,7 @@ class House:
     async def ask(self, text: str = "latest HbA1c?", **more):
         ledger = Ledger(
             self.store, flow=self.flow, clock=Clock(), tenant=TenantId("default"), actor=ActorId("dr"),
-            pinned=Pinned(count=o200k(), tokenizer="o200k", can=self.can, minimum=0, settings={}, version="0", lease_seconds=60),
+            pinned=Pinned(count=o200k(), tokenizer="o200k", can=self.can, minimum=0, settings={}, live={}, version="0", lease_seconds=60),
             new_id=self._id, egress=lambda calls: "none", check_patient=lambda *a: None,
         )
         io = Services(store=ledger, models=self.script, gather=self.sources.gather,

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except Exception as error:  # the process edge: patient text stays out of the report
+    except Exception as error:  # noqa: BLE001 - the process edge; no patient text in the report
         where = _where(error)
         _fail(
             "unexpected",

@@ -30,9 +30,9 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def build_parser() -> Parser:
+def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     """The whole command line."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--home", metavar="DIR", help="folder of the store (or BEDSIDE_HOME)")
     common.add_argument("--tenant", metavar="ID", help="tenant (default: default)")
     common.add_argument("--json", action="store_true", help="one JSON document on standard output")

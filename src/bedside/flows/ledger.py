@@ -39,6 +39,7 @@ class Pinned:
 
     `count` is the token counter of `tokenizer` with the session's correction; `can` the abilities
     of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens.
+    `settings` are kept for the whole session as it began; `live` ones are read at every turn.
     """
 
     count: Count
@@ -46,6 +47,7 @@ class Pinned:
     can: frozenset[str]
     minimum: int
     settings: Mapping[str, str]
+    live: Mapping[str, str]
     version: str
     lease_seconds: int
     data: Mapping[str, Any] | None = None
@@ -170,7 +172,7 @@ class Ledger(Generic[S]):
             numbering={(SourceId(s), r): n for (s, r), n in begun.numbering.items()},
             now=self._clock.now(),
             as_of=begun.as_of,
-            pinned=begun.pinned,
+            pinned={**begun.pinned, **self._pinned.live},
             can=self._pinned.can,
             count=self._pinned.count,
             data=self._pinned.data,

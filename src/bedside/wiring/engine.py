@@ -107,9 +107,9 @@ class Engine:
             can=routed[1].can if routed else frozenset(),
             minimum=routed[1].minimum if routed else 0,
             settings={"country": self.settings.country},
+            live=self._live(unreviewed=exempt),
             version=__version__,
             lease_seconds=self.settings.lease_seconds,
-            data={"settings": self.settings},
         )
         ledger: Ledger[Any] = Ledger(
             self.store,
@@ -130,6 +130,18 @@ class Engine:
             clock=self.clock,
         )
         return await turn(lambda _request, _opened: (flow,), request, services, emit)
+
+    def _live(self, *, unreviewed: bool) -> dict[str, str]:
+        """Settings that flows read at every turn, as strings."""
+        settings = self.settings
+        return {
+            "context_tokens": str(settings.context_tokens),
+            "output_tokens": str(settings.output_tokens),
+            "history_messages": str(settings.history_messages),
+            "search_deadline_ms": str(settings.search_deadline_ms),
+            "memories": "on" if settings.memories else "off",
+            "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
+        }
 
     async def _identity(
         self, request: TurnRequest, who: Who

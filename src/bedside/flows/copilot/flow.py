@@ -35,7 +35,11 @@ def _next(view: View[Nothing]) -> Step[Nothing] | None:
     return Step(
         name="answer",
         blocks=blocks_of(view),
-        budget=Budget(BUDGET_TOKENS, output=OUTPUT_TOKENS, window_step=2),
+        budget=Budget(
+            int(view.opened.pinned.get("context_tokens", BUDGET_TOKENS)),
+            output=int(view.opened.pinned.get("output_tokens", OUTPUT_TOKENS)),
+            window_step=2,
+        ),
         layout="balanced",
         route=Route(role="writer"),
         decoder=Prose,
