@@ -184,7 +184,17 @@ FOUND = [
     ("medicine-twice", drug("a", "Some unheard-of drug"), drug("b", "some unheard-of drug")),
 ]
 
+FOUND += [
+    ("class-twice", drug("a", "Warfarin 3 mg"), drug("b", "Apixaban 5 mg")),
+    ("class-twice", drug("a", "Lisinopril 10 mg"), drug("b", "Losartan 50 mg")),
+    ("class-twice", drug("a", "Simvastatin 20 mg"), drug("b", "Atorvastatin 40 mg")),
+    ("class-twice", drug("a", "Ibuprofen 400 mg"), drug("b", "Naproxen 250 mg")),
+]
+
 NOT_FOUND = [
+    (drug("a", "Warfarin 3 mg", "stopped"), drug("b", "Apixaban 5 mg")),
+    (drug("a", "Aspirin 81 mg"), drug("b", "Ibuprofen 400 mg")),
+    (drug("a", "Metformin 500 mg"), drug("b", "Gliclazide 80 mg")),
     (allergy("a", "Penicillin", "resolved"), drug("b", "Amoxicillin 500 mg")),
     (allergy("a", "Penicillin", "inactive"), drug("b", "Amoxicillin 500 mg")),
     (allergy("a", "Penicillin"), drug("b", "Amoxicillin 500 mg", "stopped")),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from bedside.core.errors import BadInput
+from bedside.core.errors import AccessDenied, BadInput, NotFound
 from bedside.core.ids import TenantId
 from bedside.record.fetch import list_patients
 from bedside.record.importing import import_bundle, import_paths
@@ -402,3 +402,54 @@ def test_the_simple_json_reads_like_fhir(store, clock, ask):
     assert facts.of("family_history")[0].line.startswith("Family history, mother: Breast cancer")
     assert facts.of("immunizations")[0].line.startswith("Influenza: given 1 Oct 2025")
     assert facts.of("orders")[0].status == "active"
+
+
+def test_a_resource_is_kept_as_it_came_with_its_extensions(take, store):
+    from bedside.record.received import received, unread
+
+    raw = observation(
+        value="72.50", extension=[{"url": "https://example.org/x", "valueDecimal": 1}]
+    )
+    take(
+        PATIENT,
+        raw,
+        {"resourceType": "Coverage", "id": "k", "beneficiary": {"reference": "Patient/p1"}},
+    )
+
+    from .conftest import grant_for
+
+    assert store.read_now(lambda c: received(c, grant_for("p1"), "Observation/o1")) == raw
+    assert store.read_now(lambda c: unread(c, grant_for("p1"))) == (("Coverage", 1),)
+    with pytest.raises(NotFound):
+        store.read_now(lambda c: received(c, grant_for("p2"), "Observation/o1"))
+    with pytest.raises(AccessDenied):
+        store.read_now(lambda c: received(c, grant_for(None), "Observation/o1"))
+
+
+@pytest.mark.slow
+def test_eight_imports_at_once_leave_what_one_leaves(store, clock):
+    """RELIABILITY row 4: same ids, same counts, one revision."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    entries = [PATIENT, *[json.loads(observation(f"o{n}", "1")) for n in range(50)]]
+    body = {"resourceType": "Bundle", "entry": [{"resource": item} for item in entries]}
+    with ThreadPoolExecutor(8) as pool:
+        reports = list(
+            pool.map(lambda _: import_bundle(store, body, tenant=TENANT, clock=clock), range(8))
+        )
+
+    assert sum(report.patients[0].changed for report in reports) == 51
+    rows = store.read_now(
+        lambda c: c.execute(select(func.count(), func.max(source.c.revision))).one()
+    )
+    assert tuple(rows) == (51, 1)
+
+
+def test_a_file_too_big_to_hold_is_refused_before_it_is_read(store, clock, tmp_path):
+    big = tmp_path / "big.json"
+    with big.open("wb") as file:
+        file.truncate(200 * 1024 * 1024)  # sparse: nothing is written
+
+    report = import_paths(store, [big], tenant=TENANT, clock=clock)
+
+    assert "NDJSON" in report.rejected[0].reason

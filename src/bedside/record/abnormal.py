@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from bedside.clinical.analytes import analyte
 from bedside.record.fhir.dates import spoken_date
-from bedside.record.fhir.shapes import brief
+from bedside.record.fhir.shapes import brief, unit_shown
 from bedside.record.limits import Standing, standing
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Insight, Person
@@ -81,8 +81,8 @@ def latest_readings(readings: dict[str, list[Fact]]) -> Iterator[tuple[str, Fact
 
 
 def figure_of(fact: Fact) -> str:
-    """Say "8.2 %": the value as written."""
-    return f"{fact.comparator}{fact.figure} {fact.unit}".strip()
+    """Say "8.2 %": the value as written; a unit that is only a remark loses its braces."""
+    return f"{fact.comparator}{fact.figure} {unit_shown(fact.unit)}".strip()
 
 
 def short_name(fact: Fact) -> str:

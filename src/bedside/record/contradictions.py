@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import combinations
 
 from bedside.clinical.allergy import AllergyConflict, conflicts_with_allergy
-from bedside.clinical.drugs import ingredients_of
+from bedside.clinical.drugs import class_of, ingredients_of
 from bedside.clinical.units import compare
+from bedside.record.fhir.shapes import unit_shown
 from bedside.record.needs import Contradiction, Fact
 from bedside.record.provenance import kind_of
 from bedside.record.rows import no_known_allergy, says_none_known
@@ -22,6 +23,25 @@ _OVER = {"resolved", "inactive", "remission"}
 _TAKEN = {"active", "on-hold", "intended"}
 _CONSTANT = {"882-1", "883-9", "10331-7"}
 """What does not change in a life: blood group and rhesus factor (LOINC)."""
+
+
+_ONE_OF: Mapping[str, frozenset[str]] = {
+    "anticoagulant": frozenset(("vka", "doac")),
+    "renin-angiotensin blocker": frozenset(("ace_inhibitor", "arb", "arni")),
+    "statin": frozenset(("statin",)),
+    "NSAID": frozenset(("nsaid",)),
+    "proton pump inhibitor": frozenset(("ppi",)),
+    "beta blocker": frozenset(("beta_blocker",)),
+    "sulfonylurea": frozenset(("sulfonylurea",)),
+    "DPP-4 inhibitor": frozenset(("dpp4",)),
+    "SGLT2 inhibitor": frozenset(("sglt2",)),
+    "GLP-1 receptor agonist": frozenset(("glp1",)),
+    "SSRI or SNRI": frozenset(("ssri", "snri")),
+}
+"""Classes of which one medicine is taken at a time: a second is usually left over from a change."""
+
+_APART = {"aspirin"}
+"""Taken for another purpose than its class says."""
 
 
 def contradictions_in(facts: Sequence[Fact], *, as_of: date) -> tuple[Contradiction, ...]:
@@ -39,6 +59,7 @@ def contradictions_in(facts: Sequence[Fact], *, as_of: date) -> tuple[Contradict
         *_active_and_over(kinds["conditions"]),
         *_active_past_its_end(kinds["conditions"], kinds["medications"], as_of=as_of),
         *_given_twice(kinds["medications"], as_of=as_of),
+        *_class_twice(kinds["medications"], as_of=as_of),
     )
 
 
@@ -140,7 +161,7 @@ def _differ(left: Fact, right: Fact) -> bool:
 def _shown(fact: Fact) -> str:
     if fact.parts:
         return ", ".join(_shown(part) for part in fact.parts)
-    return f"{fact.comparator}{fact.figure} {fact.unit}".strip() or fact.text_value
+    return f"{fact.comparator}{fact.figure} {unit_shown(fact.unit)}".strip() or fact.text_value
 
 
 def _active_and_over(conditions: Sequence[Fact]) -> Iterator[Contradiction]:
@@ -197,4 +218,22 @@ def _given_twice(medicines: Sequence[Fact], *, as_of: date) -> Iterator[Contradi
                 text=f"{len(some)} current entries name the same medicine: "
                 f"{'; '.join(dict.fromkeys(fact.name for fact in some))}.",
                 facts=tuple(some),
+            )
+
+
+def _class_twice(medicines: Sequence[Fact], *, as_of: date) -> Iterator[Contradiction]:
+    current = [fact for fact in medicines if is_current(fact, as_of=as_of)]
+    for name, classes in _ONE_OF.items():
+        found: dict[str, Fact] = {}
+        for fact in current:
+            for ingredient in ingredients_of(fact.name):
+                if ingredient not in _APART and classes & set(class_of(ingredient)):
+                    found.setdefault(ingredient, fact)
+        distinct = list({fact.source.id: fact for fact in found.values()}.values())
+        if len(distinct) > 1:
+            yield Contradiction(
+                rule="class-twice",
+                text=f"{len(distinct)} current medicines are of one kind ({name}), of which one is "
+                f"usually taken at a time: {'; '.join(fact.name for fact in distinct)}.",
+                facts=tuple(distinct),
             )

@@ -50,7 +50,7 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done ("reading", "writing"), how many are done, of how many."""
 
 IMPORTER = ActorId("import")
-_TRIES = 3
+_TRIES = 8
 _READ_ALONG = {"Binary"}
 
 

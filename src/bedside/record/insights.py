@@ -37,7 +37,9 @@ _TOP = 3
 
 
 def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[Insight, ...]:
-    """Every insight, gravest first; among equals by kind, then newest evidence, then furthest out.
+    """Every insight, gravest first; among equals by kind, then newest evidence.
+
+    Abnormal values of one grade come by how far outside their range they lie.
 
     `facts` are all entries of `NEEDED`, with their notes, newest first inside each category.
     """
@@ -62,6 +64,8 @@ def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[
 
 def _order(insight: Insight) -> tuple[int, int, int]:
     newest = max((fact.when.date() for fact in insight.facts if fact.when), default=date.min)
+    if insight.kind == "abnormal":  # these come furthest outside first
+        newest = date.min
     return _SEVERITY[insight.severity], _KIND[insight.kind], -newest.toordinal()
 
 
@@ -98,7 +102,7 @@ def priorities(record: RecordFacts) -> tuple[Insight, ...]:
     chosen: list[Insight] = []
     seen: set[str] = set()
     for insight in record.insights:
-        about = {fact.resource for fact in insight.facts[:1]}
+        about = {fact.resource for fact in insight.facts}
         if insight.kind == "change" or insight.rule == "abnormal-minor" or about & seen:
             continue
         chosen.append(insight)

@@ -2,8 +2,9 @@
 
 The intervals follow what guidelines ask for between two readings: HbA1c at least twice a year (ADA
 Standards of Care 2026, section 6), INR at most every 12 weeks when stable and usually monthly (BSH
-2011), bone density no sooner than two years (ISCD 2023), imaging and social history by custom. What
-no table names is stale after a year.
+2011), bone density no sooner than two years (ISCD 2023). What measures an acute state (temperature,
+saturation, C-reactive protein, lactate, troponin) is stale sooner, by custom, as are imaging and
+social history later. What no table names is stale after a year.
 """
 
 from __future__ import annotations
@@ -19,6 +20,17 @@ _BY_CODE: Mapping[str, int | None] = {
     "4548-4": 183,  # HbA1c
     "17856-6": 183,
     "59261-8": 183,
+    "8310-5": 14,  # body temperature
+    "8331-1": 14,
+    "59408-5": 90,  # oxygen saturation
+    "2708-6": 90,
+    "1988-5": 90,  # C-reactive protein
+    "30522-7": 90,
+    "33959-8": 30,  # procalcitonin
+    "2524-7": 14,  # lactate
+    "10839-9": 14,  # troponin
+    "6598-7": 14,
+    "89579-7": 14,
     "6301-6": 42,  # INR
     "34714-6": 42,
     "38265-5": 731,  # bone density T-score

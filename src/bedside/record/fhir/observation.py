@@ -150,6 +150,9 @@ def _meaning(source: Mapping[str, Any]) -> str:
 
 
 def _absence(source: Mapping[str, Any]) -> str:
+    kinds = [name for name in source if name.startswith("value") and source[name]]
+    if kinds:
+        return "a value of a kind that is not shown here"
     why = concept(source.get("dataAbsentReason")).text
     return f"no value ({why.replace('-', ' ')})" if why else "no value recorded"
 

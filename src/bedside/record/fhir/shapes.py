@@ -27,6 +27,7 @@ __all__ = [
     "quantity",
     "reference",
     "tidy",
+    "unit_shown",
     "untagged",
     "word",
 ]
@@ -141,6 +142,12 @@ def coded(found: object) -> str:
     return read.code.split("|", 1)[1] if read.code else read.text.casefold()
 
 
+def unit_shown(unit: str) -> str:
+    """A unit as written; one that is only a UCUM remark ("{score}") without its braces."""
+    remark = _ANNOTATION.fullmatch(unit)
+    return remark[1].replace("_", " ") if remark else unit
+
+
 @value
 class Quantity:
     """A Quantity as written. `figure` is the very digits of the source."""
@@ -154,10 +161,7 @@ class Quantity:
     @property
     def shown(self) -> str:
         """Say "8.2 %": comparator, figure and unit. A unit that is only a UCUM remark loses its braces."""
-        unit = self.unit
-        if remark := _ANNOTATION.fullmatch(unit):
-            unit = remark[1].replace("_", " ")
-        return f"{self.comparator}{self.figure} {unit}".strip()
+        return f"{self.comparator}{self.figure} {unit_shown(self.unit)}".strip()
 
 
 def quantity(found: object) -> Quantity | None:
