@@ -211,7 +211,7 @@ def _grouped(asked: Iterable[Asked], key: Any) -> list[tuple[str, list[Asked]]]:
 
 
 def _outcome(one: Asked) -> str:
-    """ "none" where rules did not answer; an open question answered by rule is wrong."""
+    """Give "none" where rules did not answer; an open question answered by rule is wrong."""
     if one.draft is None:
         return "none"
     if one.question.kind == "open":

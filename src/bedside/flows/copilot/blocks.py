@@ -137,6 +137,7 @@ def _record(view: View[Nothing], record: RecordFacts) -> list[Block]:
         record,
         parsed,
         intent=view.plan.intent,
+        text=view.request.text,
         cited=[fact for fact in record.facts if str(fact.source.id) in cited],
     )
     blocks: list[Block] = []

@@ -9,15 +9,26 @@ from typing import Any
 
 import yaml
 
-from bedside.clinical.drugs import drugs_in, find_classes, find_drugs, ingredients_of
+from bedside.clinical.drugs import class_of, drugs_in, find_classes, find_drugs, ingredients_of
 from bedside.core.value import value
-from bedside.flows.copilot.lexicon import Lexicon, Meaning, Naming, Token, naming, phrase_key
+from bedside.flows.copilot.lexicon import (
+    Lexicon,
+    Meaning,
+    Naming,
+    Token,
+    naming,
+    phrase_key,
+    tokenise,
+)
 from bedside.flows.copilot.query import Entity
 from bedside.record.needs import Fact
 
 __all__ = [
+    "analyte_key",
     "analyte_lexicon",
+    "bearing_on",
     "clinical_phrases",
+    "group_name",
     "ingredients",
     "is_drug_word",
     "is_reading_of",
@@ -179,6 +190,53 @@ def is_reading_of(key: str, fact: Fact) -> bool:
         if other.key != key
         for phrase in other.record
     )
+
+
+def analyte_key(fact: Fact) -> str:
+    """Which analyte an observation measures, "" where it is none that is known."""
+    codes = [code.split("|", 1)[-1] for code in (*fact.codes, fact.code) if code]
+    if len(fact.parts) > 1 and "blood pressure" in fact.name.lower():
+        return "blood pressure"
+    known = next((_by_loinc()[code] for code in codes if code in _by_loinc()), "")
+    return known or next((key for key in _analytes() if is_reading_of(key, fact)), "")
+
+
+@functools.cache
+def _concepts() -> Mapping[str, Any]:
+    path = resources.files("bedside.flows.copilot") / "words" / "concepts.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _concept_lexicon() -> Lexicon:
+    return Lexicon(
+        (phrase, Meaning(kind="concept", key=key))
+        for key, row in _concepts()["words"].items()
+        for phrase in _listed(row["say"])
+    )
+
+
+def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
+    """Analytes that bear on what a question speaks of without naming them, in order of mention."""
+    tokens = [token.text for token in tokenise(text)]
+    found: list[str] = []
+    for entity in entities:
+        classes = entity.key.split(",") if entity.kind == "drug_class" else ()
+        if entity.kind == "drug":
+            classes = tuple(one for part in entity.key.split("-") for one in class_of(part))
+        for one in classes:
+            found += _listed(_concepts()["classes"].get(one, ""))
+    for at in range(len(tokens)):
+        concept = _concept_lexicon().at(tokens, at)
+        if concept is not None:
+            found += _listed(_concepts()["words"][concept[1][0].key]["of"])
+    return tuple(dict.fromkeys(found))
+
+
+def group_name(said: str) -> str:
+    """How a group of medicines is called, as `said` where it is not known."""
+    groups = find_classes(said)
+    return groups[0].name if groups else said
 
 
 def _words_of(fact: Fact) -> frozenset[str]:

@@ -70,8 +70,13 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
         queries=tuple(dict.fromkeys(queries)),
         source="rules" if intent.known else "fallback",
         mode=mode.name,
-        clinical=intent.clinical,
+        clinical=intent.clinical or _general(opened, intent),
     )
+
+
+def _general(opened: Opened[Nothing], intent: Intent) -> bool:
+    """Without a patient every real question is a clinical one."""
+    return not grounded(opened) and intent.name not in {"greeting", "clarification"}
 
 
 def _record_need(intent: Intent, parsed: Parsed) -> RecordNeed:

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import Lexicon
+from bedside.flows.copilot.names import panel_members
 from bedside.flows.copilot.query import Entity, EntityKind, Parsed, Query, Threshold, Window
 from bedside.flows.copilot.question import Piece, read
 from bedside.flows.copilot.subjects import query_of
@@ -94,10 +95,28 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
         if not made:
             return parsed
         queries += made
-    distinct = tuple(dict.fromkeys(queries))
+    distinct = _without_members(tuple(dict.fromkeys(queries)))
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _without_members(queries: tuple[Query, ...]) -> tuple[Query, ...]:
+    """A panel's own members asked beside it ("lipids: LDL, HDL") are answered once."""
+    panels = {
+        member
+        for query in queries
+        if query.entity is not None and query.entity.kind == "panel"
+        for member in panel_members(query.entity.key)
+    }
+    asks = {query.ask for query in queries}
+    if not panels or len(asks) > 1:
+        return queries
+    return tuple(
+        query
+        for query in queries
+        if query.entity is None or query.entity.kind == "panel" or query.entity.key not in panels
+    )
 
 
 def _unknown(piece: Piece) -> bool:

@@ -6,10 +6,10 @@ what the intent is about, 40 the rest of the fetched categories. Inside a band n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bedside.core.value import value
-from bedside.flows.copilot.names import matching, nearby, panel_members
+from bedside.flows.copilot.names import bearing_on, matching, nearby, panel_members
 from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.readings import readings_of
@@ -40,6 +40,9 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
     "question": (("conditions", 8), ("medications", 8)),
     "unknown": (("conditions", 10), ("medications", 10), ("timeline", 3), ("procedures", 3)),
 }
+_MOST_BEARING = 6
+_STANDING_ONLY = {"conditions", "medications"}
+_WITH_PAST = {"conditions", "medications", "synopsis", "timeline", "unknown"}
 _WITH_RESULTS = {"synopsis", "labs", "trend", "unknown", "risk"}
 _ALWAYS_APART: frozenset[str] = frozenset({"demographics", "allergies", "alerts"})
 
@@ -53,7 +56,7 @@ class Ranked:
 
 
 def rank_facts(
-    record: RecordFacts, parsed: Parsed, *, intent: str, cited: Iterable[Fact] = ()
+    record: RecordFacts, parsed: Parsed, *, intent: str, text: str = "", cited: Iterable[Fact] = ()
 ) -> tuple[Ranked, ...]:
     """The entries worth showing, highest rank first, each once.
 
@@ -63,6 +66,7 @@ def rank_facts(
         record: What was fetched.
         parsed: The question as read with the record's names.
         intent: Its intent.
+        text: The question, for what it speaks of without naming.
         cited: Entries that a rule's answer rests on.
     """
     found: dict[str, Ranked] = {}
@@ -80,15 +84,32 @@ def rank_facts(
     for query in parsed.queries:
         put(_of_query(query, record), _RULE)
     if not parsed.queries:
-        for entity in parsed.entities:
-            put(_of_entity(entity, record), _NAMED)
-            put(_around(entity, record), _NEAR)
-        for category, most in _OF_INTENT.get(intent, ()):
-            put(_standing_first(record.of(category))[:most], _INTENT)
-        if intent in _WITH_RESULTS or not parsed.entities:
-            put(_latest_results(record)[:_MOST_KINDS], _REST + 10)
-        put(_evidence(record), _INTENT)
+        for band, facts in _open_question(record, parsed, intent=intent, text=text):
+            put(facts, band)
     return tuple(sorted(found.values(), key=lambda one: -one.rank))
+
+
+def _open_question(
+    record: RecordFacts, parsed: Parsed, *, intent: str, text: str
+) -> Iterator[tuple[float, list[Fact]]]:
+    """What a question that rules do not answer is about, band by band."""
+    for entity in parsed.entities:
+        yield _NAMED, _of_entity(entity, record)
+        yield _NEAR, _around(entity, record)
+    for key in bearing_on(text, parsed.entities):
+        entity = Entity(kind="analyte", key=key, said=key)
+        yield _NEAR, _thinned(_readings(entity, record), most=_MOST_BEARING)
+    for window in parsed.windows:
+        inside = [fact for fact in record.facts if window.holds(day_of(fact))]
+        yield _NAMED, [fact for fact in inside if fact.category != "observations"]
+    for category, most in _OF_INTENT.get(intent, ()):
+        facts = _standing_first(record.of(category))
+        if category in _STANDING_ONLY and intent not in _WITH_PAST:
+            facts = [fact for fact in facts if is_active(fact)]
+        yield _INTENT, facts[:most]
+    if intent in _WITH_RESULTS:
+        yield _REST + 10, _latest_results(record)[:_MOST_KINDS]
+    yield _INTENT, _evidence(record)
 
 
 def _of_query(query: Query, record: RecordFacts) -> list[Fact]:
@@ -165,7 +186,7 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
             fact
             for key in _RESULTS_OF.get(entity.key, ())
             for fact in _thinned(
-                _readings(Entity(kind="analyte", key=key, said=key), record), most=5
+                _readings(Entity(kind="analyte", key=key, said=key), record), most=12
             )
         ]
         named = matching(entity, record.of("conditions"))

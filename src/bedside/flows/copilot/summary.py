@@ -32,7 +32,7 @@ _KEY_RESULTS = (
     "tsh",
     "potassium",
 )
-_MOST = 8
+_MOST = 6
 _BRIEF = 160
 _MINOR = ("sinusitis", "pharyngitis", "acute bronchitis", "sprain", "otitis")
 
@@ -47,18 +47,20 @@ def write_summary(record: RecordFacts, sheet: Sheet, *, today: date, words: int)
         sheet,
         shown=lambda fact: f"{plain_name(fact)} (since {when_text(fact)})",
     )
-    past = [fact for fact in _distinct(record.of("conditions")) if not is_active(fact)]
-    past = [fact for fact in past if not any(one in fact.name.lower() for one in _MINOR)]
-    if past:
-        _line("Past", past[:5], sheet, shown=lambda fact: f"{plain_name(fact)} ({when_text(fact)})")
-    _line("Medicines now", _names(record.of("medications")), sheet, shown=_medicine)
+    _line(
+        "Medicines active in the record", _names(record.of("medications")), sheet, shown=_medicine
+    )
     _allergies(record, sheet)
-    _results(record, sheet, most=4 if words <= _BRIEF else 8)
+    _results(record, sheet, most=3 if words <= _BRIEF else 8)
     visits = record.of("timeline")
     if visits:
         sheet.say(
             f"Last encounter: {plain_name(visits[0])}, {when_text(visits[0])} {sheet.cite(visits[0])}."
         )
+    past = [fact for fact in _distinct(record.of("conditions")) if not is_active(fact)]
+    past = [fact for fact in past if not any(one in fact.name.lower() for one in _MINOR)]
+    if past and words > _BRIEF:
+        _line("Past", past[:5], sheet, shown=lambda fact: f"{plain_name(fact)} ({when_text(fact)})")
     orders = [fact for fact in record.of("orders") if is_active(fact)]
     if orders:
         _line("Open orders", orders[:4], sheet, shown=plain_name)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bedside.core.context import Item
 from bedside.core.turn import Draft
 from bedside.flows.copilot.excerpts import Excerpt, best_sentences, terms_of
+from bedside.flows.copilot.hard import hard_data_of, hard_items
 from bedside.flows.copilot.modes import MODES
-from bedside.flows.copilot.names import matching, panel_members, shown_name
+from bedside.flows.copilot.names import analyte_key, matching, nearby, panel_members, shown_name
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.relevance import rank_facts
@@ -20,7 +22,7 @@ from bedside.flows.copilot.summary import write_summary
 from bedside.flows.copilot.tools.allergies import allergy_line
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.tools.sheet import Sheet, day_of
 from bedside.flows.flow import View
 from bedside.record.needs import Fact, RecordFacts
 
@@ -29,6 +31,8 @@ __all__ = ["write_unaided"]
 _HONEST = "Composed without a model from entries and sentences as written; nothing is interpreted."
 _MOST_ENTITIES = 4
 _RESERVE = 40
+_RULED = {"drug_lab", "drug_allergy", "overdue"}
+_CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
 _MOST_STANDING = 3
 _LONG_ANSWER = 200
 _WITH_ALLERGIES = {"plan", "drug", "protocol", "question", "unknown", "medications"}
@@ -72,35 +76,53 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
     for entity in parsed.entities[:_MOST_ENTITIES]:
         _about(entity, record, sheet)
     said = len(sheet.lines)
+    _by_rule(record, parsed, sheet)
     _contradictions(record, parsed, sheet)
     if view.plan.intent in _WITH_ALLERGIES:
         _allergies(record, sheet)
-    ranked = rank_facts(record, parsed, intent=view.plan.intent)
+    ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
     lines = [one.fact for one in ranked if not sheet.cites(one.fact)]
+    if parsed.windows:
+        lines = [fact for fact in lines if parsed.windows[0].holds(day_of(fact))] or lines[:3]
     if lines:
-        lead = "Also in the record:" if said else "In the record, most relevant first:"
-        sheet.say(lead)
-        for fact in lines:
-            if not _room(sheet, limit):
-                break
-            sheet.say(f"- {_shown(fact)} {sheet.cite(fact)}")
+        _bullets(lines, record, sheet, limit, lead=said > 0)
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
 
 
+def _bullets(
+    facts: Sequence[Fact], record: RecordFacts, sheet: Sheet, limit: int, *, lead: bool
+) -> None:
+    """Entries in order of relevance; the readings of one analyte together in one line."""
+    sheet.say("Also in the record:" if lead else "In the record, most relevant first:")
+    told: set[str] = set()
+    for fact in facts:
+        if not _room(sheet, limit):
+            break
+        key = analyte_key(fact) if fact.category == "observations" else ""
+        if sheet.cites(fact) or (key and key in told):
+            continue
+        if key:
+            told.add(key)
+            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, mark="- ")
+        else:
+            sheet.say(f"- {_shown(fact)} {sheet.cite(fact)}")
+
+
 def _shown(fact: Fact) -> str:
-    return f"{fact.line}{', stale' if fact.stale else ''}"
+    stale = " — stale" if fact.stale else ""
+    return fact.line.replace("mm[Hg]", "mmHg") + stale
 
 
 def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     """The standing of one named thing, in one line; or that it is not recorded."""
     if entity.kind == "panel":
         for key in panel_members(entity.key)[:5]:
-            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, quiet=True)
+            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, mark="", quiet=True)
         return
     if entity.kind == "analyte":
-        _figure(entity, record, sheet, quiet=False)
+        _figure(entity, record, sheet)
         return
     pools = {
         "drug": record.of("medications"),
@@ -115,6 +137,8 @@ def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     if not found:
         sheet.say(f"Not recorded: {name}.")
         sheet.missing(name)
+        for fact in nearby(entity, record.of("conditions"))[:2]:
+            sheet.say(f"Related: {_shown(fact)} {sheet.cite(fact)}")
         return
     standing = [fact for fact in found if is_active(fact)] or found[:1]
     seen: set[str] = set()
@@ -127,7 +151,9 @@ def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
             break
 
 
-def _figure(entity: Entity, record: RecordFacts, sheet: Sheet, *, quiet: bool) -> None:
+def _figure(
+    entity: Entity, record: RecordFacts, sheet: Sheet, *, mark: str = "", quiet: bool = False
+) -> None:
     found = readings_of(entity, record.of("observations"))
     name = shown_name(entity.key)
     if not found:
@@ -137,13 +163,24 @@ def _figure(entity: Entity, record: RecordFacts, sheet: Sheet, *, quiet: bool) -
         return
     newest = found[-1]
     stale = ", stale" if newest.fact.stale else ""
-    line = f"{name}: {newest.dated}{stale} {sheet.cite(newest.fact)}"
+    line = f"{mark}{name}: {newest.dated}{stale} {sheet.cite(newest.fact)}"
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if earlier:
         line += f"; before that {earlier[-1].dated} {sheet.cite(earlier[-1].fact)}"
     if len(earlier) >= _MOST_STANDING:
         line += f"; first {earlier[0].dated} {sheet.cite(earlier[0].fact)}"
     sheet.say(line + ".")
+
+
+def _by_rule(record: RecordFacts, parsed: Parsed, sheet: Sheet) -> None:
+    """What the insight rules say of the named things: a medicine against a result, an overdue test."""
+    named = {
+        fact.source.id for entity in parsed.entities for fact in matching(entity, record.facts)
+    }
+    for found in record.insights:
+        if found.kind in _RULED and any(fact.source.id in named for fact in found.facts):
+            sheet.say(f"By rule: {found.text} {sheet.cite(*found.facts[:3])}")
+            sheet.calculated(found.text)
 
 
 def _contradictions(record: RecordFacts, parsed: Parsed, sheet: Sheet) -> None:
@@ -203,8 +240,9 @@ def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: i
     if hits is None or not hits.hits:
         return
     problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
+    more = [*problems, *(_CAUTIONS if view.plan.intent == "drug" else ())]
     found = best_sentences(
-        hits.hits, terms_of(view.request.text, more=problems), most=3 if limit > _LONG_ANSWER else 2
+        hits.hits, terms_of(view.request.text, more=more), most=3 if limit > _LONG_ANSWER else 2
     )
     _quoted(found, "Guidelines say (not specific to this patient):", sheet, limit + 60)
 
@@ -217,6 +255,13 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
         if hits is not None
         else ()
     )
+    evidence = hard_items(hard_data_of(view))[:2]
+    if not found and evidence:
+        sheet.say("No guideline passage was found; papers that bear on the question:")
+        for item in evidence:
+            _papers(item, sheet)
+        sheet.missing("a guideline passage on this question")
+        return
     if not found:
         why = f" ({hits.why_empty})" if hits is not None and hits.why_empty else ""
         sheet.say(f"No relevant guideline passage was found{why}.")
@@ -233,5 +278,15 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
                 break
             mark = " (superseded edition)" if one.superseded else ""
             sheet.say(f"- {_flat(one.text)}{mark} {sheet.cite_item(one.item)}")
+    if evidence and _room(sheet, limit + _RESERVE // 2):
+        sheet.gap()
+        sheet.say("Papers:")
+        _papers(evidence[0], sheet)
     sheet.gap()
     sheet.say(_HONEST)
+
+
+def _papers(item: Item, sheet: Sheet) -> None:
+    """The lines of a decision node: each finding with its citation."""
+    for line in item.body.split("\n")[1:]:
+        sheet.say(f"- {_flat(line)} {sheet.cite_item(item)}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from difflib import SequenceMatcher
 
-from bedside.flows.copilot.names import matching, nearby
+from bedside.flows.copilot.names import group_name, matching, nearby
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
@@ -46,10 +46,13 @@ def is_active(fact: Fact) -> bool:
 def thing_name(entity: Entity) -> str:
     """How an answer calls the thing: its usual name, and how the question said it if far from that."""
     said = entity.said
-    if entity.key.startswith("record:") or entity.kind == "drug_class":
+    if entity.key.startswith("record:"):
         return said
+    if entity.kind == "drug_class":
+        return group_name(said)
     name = entity.key.replace("-", " / ") if entity.kind == "drug" else entity.key
-    if SequenceMatcher(None, said, name).ratio() > _ALIKE or said in name or name in said:
+    shared = set(said.split()) & set(name.split())
+    if shared or SequenceMatcher(None, said, name).ratio() > _ALIKE or said in name:
         return name
     shown = said.upper() if len(said.replace(" ", "")) <= _SHORT else said
     return f"{name} ({shown})"

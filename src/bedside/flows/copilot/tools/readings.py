@@ -37,8 +37,7 @@ class Reading:
         """Figure and unit as written, or the words of a coded value."""
         if not self.figure:
             return self.text or "no value recorded"
-        space = " " if self.unit else ""
-        return f"{self.fact.comparator}{self.figure}{space}{_unit(self.unit)}"
+        return f"{self.fact.comparator}{self.figure} {_unit(self.unit)}".rstrip()
 
     @property
     def dated(self) -> str:
@@ -48,7 +47,10 @@ class Reading:
 
 
 def _unit(unit: str) -> str:
-    return "" if unit.startswith("{") and unit.endswith("}") else unit
+    """The unit as written; annotations are none, and brackets would read as a link."""
+    if unit[:1] in {"{", "("}:
+        return ""
+    return unit.replace("mm[Hg]", "mmHg")
 
 
 def readings_of(entity: Entity, facts: Iterable[Fact]) -> list[Reading]:
