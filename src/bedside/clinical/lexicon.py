@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from bedside.core.value import value
@@ -18,6 +18,7 @@ _GAP = re.compile(r"[\s\-‐-–/'’()\[\]+&.]{0,4}\Z")
 _PLURAL_MIN = 3
 _REPAIR_MIN = 6
 _REPAIR_TWO = 10
+_REMEMBERED = 4096
 
 
 def words(text: str) -> list[tuple[int, int, str]]:
@@ -49,7 +50,7 @@ class Match(Generic[T]):
 
 
 class Lexicon(Generic[T]):
-    """An immutable index from phrases to values.
+    """An index from phrases to values; it does not change after it is built.
 
     A phrase is compared by its folded words, so case, hyphens and slashes do not matter, and a
     plural "s" on its last word is understood. A phrase filed as `cased` matches only in exactly its
@@ -99,7 +100,8 @@ class Lexicon(Generic[T]):
             else {word for phrase in repairable for _, _, word in words(phrase)}
         )
         self._speech = frozenset(words_of_speech)
-        self._near: dict[str, tuple[str, ...]] | None = None
+        self._near: tuple[tuple[str, int], ...] | None = None
+        self._repairs: dict[str, str] = {}
 
     def get(self, phrase: str) -> tuple[T, ...]:
         """The values of a whole phrase; empty when it is not filed."""
@@ -150,27 +152,32 @@ class Lexicon(Generic[T]):
     def _repaired(self, word: str) -> str:
         if len(word) < _REPAIR_MIN or not word.isalpha() or word in self._speech:
             return word
+        if word not in self._repairs:
+            if len(self._repairs) >= _REMEMBERED:
+                self._repairs.clear()
+            self._repairs[word] = self._nearest(word)
+        return self._repairs[word]
+
+    def _nearest(self, word: str) -> str:
         if self._near is None:
-            near: dict[str, list[str]] = {}
-            for known in self._targets:
-                if len(known) >= _REPAIR_MIN and known.isalpha():
-                    for short in _shortened(known):
-                        near.setdefault(short, []).append(known)
-            self._near = {short: tuple(names) for short, names in near.items()}
-        best: dict[str, int] = {}
-        for short in _shortened(word):
-            for known in self._near.get(short, ()):
-                if known not in best:
-                    best[known] = _slips(word, known)
-        for slips in (1, 2):
-            names = [
-                known
-                for known, count in best.items()
-                if count == slips and (slips == 1 or _both_long(word, known))
-            ]
+            self._near = tuple(
+                (known, _letters(known))
+                for known in sorted(self._targets)
+                if len(known) >= _REPAIR_MIN and known.isalpha()
+            )
+        letters = _letters(word)
+        best: dict[int, list[str]] = {1: [], 2: []}
+        for known, own in self._near:
+            # One slip changes at most two letters of the set: a cheap bound before the exact count.
+            reach = 2 if _both_long(word, known) else 1
+            if abs(len(known) - len(word)) <= reach and (own ^ letters).bit_count() <= 2 * reach:
+                slips = _slips(word, known)
+                if slips <= reach:
+                    best[slips].append(known)
+        for names in (best[1], best[2]):
             if names:
                 meanings = {self._table.get((name,), (name.rstrip("s"),)) for name in names}
-                return min(names) if len(meanings) == 1 else word
+                return names[0] if len(meanings) == 1 else word
         return word
 
 
@@ -182,14 +189,12 @@ def _both_long(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= _REPAIR_TWO and left[0] == right[0]
 
 
-def _shortened(word: str) -> Iterator[str]:
-    """The word, and the word less one letter (less two from ten letters on)."""
-    yield word
-    ones = {word[:i] + word[i + 1 :] for i in range(len(word))}
-    yield from ones
-    if len(word) >= _REPAIR_TWO:
-        twos = {one[:i] + one[i + 1 :] for one in ones for i in range(len(one))}
-        yield from twos
+def _letters(word: str) -> int:
+    """The set of a word's letters, as bits."""
+    bits = 0
+    for char in word:
+        bits |= 1 << (ord(char) % 64)
+    return bits
 
 
 def _slips(left: str, right: str) -> int:
