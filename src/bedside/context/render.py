@@ -8,8 +8,9 @@ r"""Rendering: every item stands in a fence, so that token counts add up and tex
 
 A fence begins with `<` and a letter and ends with `>` and a line break. Tokenizers of the o200k
 and cl100k families never join text across `>\n<`, nor across the line break before `</`, so the
-count of a prompt is the sum of the counts of its fences and bodies. The prompt is counted again
-when it is whole: for a tokenizer that joins more, the bound holds all the same.
+count of a prompt is the sum of the counts of its fences and bodies (a body that begins with a
+line break or a slash may join its fence and count a token less). The prompt is counted again when
+it is whole: for a tokenizer that joins more, the bound holds all the same.
 """
 
 from __future__ import annotations
