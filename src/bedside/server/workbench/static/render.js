@@ -29,12 +29,6 @@ export function renderText(target, turn) {
     span.title = `${SAYS[claim.basis] ?? claim.basis}; support: ${claim.support}`;
     if (index === 0) span.classList.add("headline");
     appendPlain(span, points.slice(claim.answer_start, claim.answer_end).join(""), turn, claim.answer_start);
-    if (claim.severity === "critical" || claim.severity === "warning") {
-      const mark = document.createElement("span");
-      mark.className = `sev ${claim.severity}`;
-      mark.textContent = claim.severity;
-      target.append(mark, " ");
-    }
     target.append(span);
     at = claim.answer_end;
   });

@@ -1,0 +1,214 @@
+"""The workbench in a real browser: what a clinician sees, clicks and reads back."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from bedside.settings import load_settings
+from bedside.wiring import build_engine
+from bedside.wiring.demo import load_demo
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: .ci/run installs it"),
+]
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+P = "demo-adeyemi"
+
+
+def free_port() -> int:
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("workbench")
+
+    async def load() -> None:
+        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
+        await load_demo(engine, engine.local())
+        await engine.close()
+
+    anyio.run(load)
+    port = free_port()
+    with subprocess.Popen(
+        [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)],
+        env={"BEDSIDE_EMBEDDER": "none", "PATH": "/usr/bin:/bin"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as server:
+        base = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            try:
+                with urllib.request.urlopen(f"{base}/healthz", timeout=2):
+                    break
+            except OSError:
+                time.sleep(0.2)
+        yield base
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser(address: str) -> Iterator[object]:
+    assert address  # the server is up first: the driver keeps an event loop in this thread
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser, address) -> Iterator[object]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=address)
+    made = context.new_page()
+    made.set_default_timeout(45_000)
+    made.errors = []
+    made.on("pageerror", lambda error: made.errors.append(str(error)))
+    made.on("console", lambda said: made.errors.append(said.text) if said.type == "error" else None)
+    yield made
+    assert made.errors == []
+    context.close()
+
+
+def ask(page, question: str) -> None:
+    page.fill("#question", question)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".answer .actions:not([hidden])")
+
+
+def test_opening_a_patient_shows_the_banner_and_at_most_three_priorities(page):
+    """CO-16: with no question and no model."""
+    page.goto("/")
+    page.click("text=Ruth Adeyemi")
+    banner = page.inner_text(".banner")
+    for part in ("Ruth Adeyemi", "1958-04-17", P, "Penicillin", "Record as of", "nothing leaves this machine"):
+        assert part in banner
+    assert 1 <= page.locator(".priorities > li").count() <= 3
+    assert "critical" in page.locator(".priorities > li").first.inner_text().lower()
+
+
+def test_a_click_on_a_citation_shows_the_very_words_and_escape_returns(page):
+    page.goto(f"/patients/{P}")
+    ask(page, "latest HbA1c?")
+    cite = page.locator(".answer .text .cite").first
+    stored = page.request.get(
+        f"/v1/sources/{cite.get_attribute('data-source')}"
+        f"?start={cite.get_attribute('data-start')}&end={cite.get_attribute('data-end')}"
+        f"&revision={cite.get_attribute('data-revision')}"
+    ).json()["text"]
+    cite.click()
+    page.wait_for_selector("#drawer mark")
+    assert page.inner_text("#drawer mark") == stored
+    assert "8.6 %" in stored
+    page.keyboard.press("Escape")
+    assert page.locator("#drawer").is_hidden()
+    assert page.evaluate("document.activeElement.className").startswith("cite")
+
+
+def test_the_answer_streams_and_ends_as_a_draft_that_can_be_accepted_and_reported(page):
+    page.goto(f"/patients/{P}")
+    ask(page, "What is the trend in eGFR?")
+    assert "37" in page.inner_text(".answer .text")
+    assert "Draft" in page.inner_text(".answer .said")
+    page.click("text=Report as wrong")
+    page.fill(".answer form.report input[name=note]", "please check")
+    page.click("text=Send to safety")
+    page.wait_for_selector("text=Reported to safety")
+    page.click("text=Accept")
+    page.wait_for_selector("text=Accepted")
+    page.goto("/safety")
+    assert "please check" in page.inner_text("main")
+    assert "is whole" in page.inner_text("main")
+
+
+def test_inspecting_shows_the_receipt_as_a_picture_the_trace_and_the_prompt(page):
+    page.goto(f"/patients/{P}")
+    ask(page, "summarise this patient")
+    page.goto(page.get_attribute("[data-do=inspect]", "href"))
+    page.wait_for_selector("#picture svg rect")
+    text = page.inner_text("main")
+    assert "of 6,000 tokens" in text
+    assert "allergies and alerts" in text
+    assert "Prompt as sent" in text
+    blocks = page.locator("main table").first.locator("tbody tr").count()
+    assert page.locator("#picture svg text").count() >= blocks
+
+
+def test_an_upload_is_read_and_answered_from(page, tmp_path: Path):
+    note = tmp_path / "cardiology.md"
+    note.write_text("# Cardiology letter\n\nEchocardiogram: ejection fraction 35 %.\n", encoding="utf-8")
+    page.goto(f"/patients/{P}")
+    page.set_input_files("input[name=file]", str(note))
+    ask(page, "What was the ejection fraction in the letter?")
+    assert "35 %" in page.inner_text(".answer .text")
+    assert page.locator(".answer .sources li").count() >= 1
+
+
+def test_a_wrong_file_says_why_and_the_next_question_works(page, tmp_path: Path):
+    bad = tmp_path / "scan.pdf"
+    bad.write_bytes(b"%PDF-1.4 broken")
+    page.goto(f"/patients/{P}")
+    page.set_input_files("input[name=file]", str(bad))
+    page.fill("#question", "what is in the scan?")
+    page.click("button.primary")
+    page.wait_for_selector("text=No answer:")
+    page.errors.clear()  # the browser notes the refused upload
+    page.set_input_files("input[name=file]", [])
+    ask(page, "latest HbA1c?")
+
+
+def test_document_text_is_shown_as_text_and_never_run(page, tmp_path: Path):
+    note = tmp_path / "note.md"
+    note.write_text("# Dermatology letter\n\nMelanoma <img src=x onerror=alert(1)> excised <script>document.title='owned'</script> on the left arm.\n", encoding="utf-8")
+    page.goto(f"/patients/{P}")
+    page.set_input_files("input[name=file]", str(note))
+    ask(page, "What did the dermatology letter say about melanoma?")
+    assert page.locator(".answer .text img, .answer .text script").count() == 0
+    assert page.title() != "owned"
+
+
+@pytest.mark.parametrize("path", ["/", f"/patients/{P}", "/ask", "/knowledge", "/safety", "/settings"])
+def test_every_page_fits_a_phone(browser, address, path):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, base_url=address, color_scheme="dark")
+    page = context.new_page()
+    page.set_default_timeout(45_000)
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
+    context.close()
+
+
+def test_a_question_without_a_patient_is_answered_from_guidelines(page):
+    page.goto("/ask")
+    ask(page, "When is metformin reduced in chronic kidney disease?")
+    assert page.locator(".answer .text .cite.g").count() >= 1
+
+
+def test_the_page_loads_nothing_from_elsewhere(browser, address):
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.set_default_timeout(45_000)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"/patients/{P}")
+    assert asked
+    assert [url for url in asked if not url.startswith(address) and not url.startswith("data:")] == []
+    context.close()
