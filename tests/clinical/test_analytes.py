@@ -49,6 +49,10 @@ def asked(text: str) -> list[str]:
         ("how is the pain score", ["pain"]),
         ("cbc and cmp", ["cbc", "cmp"]),
         ("urine dip", ["urinalysis"]),
+        ("gluc trend", ["glucose"]),
+        ("the last three A1cs", ["hba1c"]),
+        ("last four CO2s?", ["bicarbonate"]),
+        ("most recent Ca", ["calcium"]),
         ("bone density T-score", ["dxa_t_score"]),
     ],
 )
@@ -84,6 +88,12 @@ def test_everyday_words_are_marked_weak():
 
 def test_misspellings_are_marked():
     assert [m.exact for m in find_analytes("potasium and sodium")] == [False, True]
+
+
+def test_urea_and_urea_nitrogen_bring_each_other():
+    assert find_analytes("urea")[0].keys == ("urea", "bun")
+    assert find_analytes("BUN")[0].keys == ("bun", "urea")
+    assert find_analytes("urea")[0].panel == ""
 
 
 def test_mentions_carry_exact_places():

@@ -92,8 +92,9 @@ class Panel:
 class AnalyteMention:
     """A measurement or panel named at `text[start:end]`; offsets are code points, half-open.
 
-    `keys` are analyte keys: one for an analyte, several for a panel, whose key is in `panel` (""
-    for a single analyte). `exact` is False when a misspelling was repaired. `weak` is True for
+    `keys` are analyte keys: for an analyte its own first, then any sister that the same word means
+    in other countries (urea and urea nitrogen); for a panel its members, its key in `panel` ("" for
+    an analyte). `exact` is False when a misspelling was repaired. `weak` is True for
     words that also mean something else ("kidney", "weigh"): they need a question about a value.
     """
 
@@ -116,6 +117,7 @@ class _Row(BaseModel):
     unit: str
     group: str
     kind: Kind = "lab"
+    also: tuple[str, ...] = ()
 
 
 class _PanelRow(BaseModel):
@@ -295,9 +297,9 @@ def _phrases() -> Iterator[tuple[str, _Target]]:
         yield phrase, _Target(keys=())
     for key, row in file.analytes.items():
         for name in (row.name, *row.syn):
-            yield name, _Target(keys=(key,))
+            yield name, _Target(keys=(key, *row.also))
         for name in row.mis:
-            yield name, _Target(keys=(key,), misspelt=True)
+            yield name, _Target(keys=(key, *row.also), misspelt=True)
     for key, row in file.panels.items():
         for name in (row.name, *row.syn):
             yield name, _Target(keys=row.of, panel=key)

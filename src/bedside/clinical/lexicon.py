@@ -87,7 +87,7 @@ class Lexicon(Generic[T]):
                 filed.append(item)
         for key in list(table):
             last = key[-1]
-            if len(last) >= _PLURAL_MIN and last.isalpha() and not last.endswith("s"):
+            if len(last) >= _PLURAL_MIN and not last.isdigit() and not last.endswith("s"):
                 table.setdefault((*key[:-1], last + "s"), table[key])
         self._table = {key: tuple(items) for key, items in table.items()}
         self._longest: dict[str, int] = {}
