@@ -138,15 +138,16 @@ class AnswerGate:
         out: list[Delta | Citation] = []
         last = 0
         for end in cut(self._buffer, final=final):
-            unit = self._unit(self._buffer[last:end], self._start + last)
+            ends = final and end == len(self._buffer)
+            unit = self._unit(self._buffer[last:end], self._start + last, last=ends)
             out += self._take(unit, barred)
             last = end
         self._buffer = self._buffer[last:]
         self._start += last
         return out
 
-    def _unit(self, text: str, start: int) -> Unit:
-        end = start + len(text)
+    def _unit(self, text: str, start: int, *, last: bool) -> Unit:
+        end = start + len(text) + last  # markup that broke off stands at the very end
         inside = tuple(
             one
             for one in self._quotes

@@ -1,7 +1,7 @@
 """Does the cited text hold what a sentence says? Pure.
 
-Deterministic, in one order: figures with their units, dates, named codes, drugs and analytes,
-doses, negation, doubt, whose it is, which side, then enough of the content. The first that fails
+Deterministic, in one order: doses, figures with their units, dates, named codes, drugs and analytes,
+negation, doubt, whose it is, which side, then enough of the content. The first that fails
 names the reason. The rules are strict where a mistake harms and lenient in wording.
 """
 
@@ -138,9 +138,9 @@ def judge(
     notes = [memo(one) for one in (*(one.notes for one in evidence), *computed) if one]
     held = Figures([*texts, *notes], known=[one.dated for one in evidence if one.dated])
     failed = (
-        _figures(mine, held, question, memo)
+        _doses(mine, evidence, memo)
+        or _figures(mine, held, question, memo)
         or _entities(mine, evidence, memo(carried), question, memo)
-        or _doses(mine, evidence, memo)
         or _polarity(mine, evidence, memo)
         or _sides(mine, texts)
     )
