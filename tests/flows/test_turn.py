@@ -71,11 +71,23 @@ class PassGate:
 
     def close(self, draft: Draft, *, last: bool):
         repair = "Write it again." if "WRONG" in draft.text and not last else None
-        claims = (Claim(at=(0, len(draft.text)), basis="record", support="full", severity="info", citations=()),)
+        claims = (
+            Claim(
+                at=(0, len(draft.text)),
+                basis="record",
+                support="full",
+                severity="info",
+                citations=(),
+            ),
+        )
         text = "" if "WRONG" in draft.text else draft.text
-        verdict = Verdict(text=text, claims=claims if text else (), repair=repair,
-                          removed=() if text else ((draft.text, "no_support"),),
-                          findings=(Finding(id="G1", want="pass"),))
+        verdict = Verdict(
+            text=text,
+            claims=claims if text else (),
+            repair=repair,
+            removed=() if text else ((draft.text, "no_support"),),
+            findings=(Finding(id="G1", want="pass"),),
+        )
         return verdict, [] if repair else [Delta(text=text)]
 
 
@@ -117,35 +129,73 @@ def ended(**more) -> Ended:
 
 def blocks(view) -> tuple[Block, ...]:
     return (
-        Block("rules", "Answer from the sources.", zone="primacy", stability="static", protected=True, trust="ours"),
+        Block(
+            "rules",
+            "Answer from the sources.",
+            zone="primacy",
+            stability="static",
+            protected=True,
+            trust="ours",
+        ),
         Block("question", view.request.text, zone="recency", protected=True),
     )
 
 
 def flow(*, by_rule: bool = False, tools: bool = False, limit: int = 2_000) -> Flow:
-    search = Tool(name="search", description="d", schema={}, need=lambda a: Look(name="tool", query=str(a["query"])))
+    search = Tool(
+        name="search",
+        description="d",
+        schema={},
+        need=lambda a: Look(name="tool", query=str(a["query"])),
+    )
 
     def next_step(view):
         if view.done:
             return None
         return Step(
-            name="answer", blocks=blocks(view), budget=Budget(limit, loop=800 if tools else 0),
-            layout="balanced", route=Route(role="writer"), decoder=PlainDecoder, checks=(),
-            unaided=lambda v: Draft(text="HbA1c 8.2 % [1]", by="extractive", items=(FACT,),
-                                    quotes=(Quote(n=1, text=LINE, at=(0, 12)),)),
-            tools=(search,) if tools else (), calls=3 if tools else 1,
+            name="answer",
+            blocks=blocks(view),
+            budget=Budget(limit, loop=800 if tools else 0),
+            layout="balanced",
+            route=Route(role="writer"),
+            decoder=PlainDecoder,
+            checks=(),
+            unaided=lambda v: Draft(
+                text="HbA1c 8.2 % [1]",
+                by="extractive",
+                items=(FACT,),
+                quotes=(Quote(n=1, text=LINE, at=(0, 12)),),
+            ),
+            tools=(search,) if tools else (),
+            calls=3 if tools else 1,
         )
 
     return Flow(
-        name="toy", version="1", initial=dict, plan=lambda r, o: Plan(intent="labs", needs=(Look(name="record", query=r.text),)),
-        more=lambda v: (), answer=lambda v: Draft(text="By rule [1]", items=(FACT,)) if by_rule else None,
-        next=next_step, compose=lambda v: v.done[-1], changes=lambda v: (), reduce=lambda s, c: s,
+        name="toy",
+        version="1",
+        initial=dict,
+        plan=lambda r, o: Plan(intent="labs", needs=(Look(name="record", query=r.text),)),
+        more=lambda v: (),
+        answer=lambda v: Draft(text="By rule [1]", items=(FACT,)) if by_rule else None,
+        next=next_step,
+        compose=lambda v: v.done[-1],
+        changes=lambda v: (),
+        reduce=lambda s, c: s,
         jobs=lambda v: (),
     )
 
 
 class House:
-    def __init__(self, home: Path, script: Script, the_flow: Flow, *, gate=WholeGate, can=frozenset(), read=None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        script: Script,
+        the_flow: Flow,
+        *,
+        gate=WholeGate,
+        can=frozenset(),
+        read=None,
+    ) -> None:
         self.store = Store(open_engine(sqlite_url(home)))
         migrate(self.store)
         self.script, self.flow, self.events = script, the_flow, []
@@ -165,20 +215,44 @@ class House:
 
     async def ask(self, text: str = "latest HbA1c?", **more):
         ledger = Ledger(
-            self.store, flow=self.flow, clock=Clock(), tenant=TenantId("default"), actor=ActorId("dr"),
-            pinned=Pinned(count=o200k(), tokenizer="o200k", can=self.can, minimum=0, settings={}, live={}, version="0", lease_seconds=60),
-            new_id=self._id, egress=lambda calls: "none", check_patient=lambda *a: None,
+            self.store,
+            flow=self.flow,
+            clock=Clock(),
+            tenant=TenantId("default"),
+            actor=ActorId("dr"),
+            pinned=Pinned(
+                count=o200k(),
+                tokenizer="o200k",
+                can=self.can,
+                minimum=0,
+                settings={},
+                live={},
+                version="0",
+                lease_seconds=60,
+            ),
+            new_id=self._id,
+            egress=lambda calls: "none",
+            check_patient=lambda *a: None,
         )
-        io = Services(store=ledger, models=self.script, gather=self.sources.gather,
-                      gate=lambda r, c, a: self.gate(), clock=Clock())
+        io = Services(
+            store=ledger,
+            models=self.script,
+            gather=self.sources.gather,
+            gate=lambda r, c, a: self.gate(),
+            clock=Clock(),
+        )
 
         async def emit(event):
             self.events.append(event)
 
-        return await turn(lambda r, o: (self.flow,), TurnRequest(flow="toy", text=text, **more), io, emit)
+        return await turn(
+            lambda r, o: (self.flow,), TurnRequest(flow="toy", text=text, **more), io, emit
+        )
 
     def statuses(self):
-        return self.store.read_now(lambda c: [row.status for row in c.execute(select(turn_table.c.status))])
+        return self.store.read_now(
+            lambda c: [row.status for row in c.execute(select(turn_table.c.status))]
+        )
 
 
 def test_a_rule_answers_without_a_model_and_the_receipt_still_shows_the_context(tmp_path):
@@ -200,14 +274,21 @@ def test_without_a_model_the_flows_own_writer_answers_and_says_so(tmp_path):
 
 
 def test_a_configured_model_that_fails_is_named_in_degraded(tmp_path):
-    house = House(tmp_path, Script([NoModel("every provider failed", [ended(outcome="http_529")])]), flow(), can=frozenset({"model"}))
+    house = House(
+        tmp_path,
+        Script([NoModel("every provider failed", [ended(outcome="http_529")])]),
+        flow(),
+        can=frozenset({"model"}),
+    )
     body = asyncio.run(house.ask()).body
     assert body["degraded"] == ["model: every provider failed"]
     assert [call["outcome"] for call in body["calls"]] == ["http_529"]
 
 
 def test_a_streamed_answer_is_released_in_order_and_kept(tmp_path):
-    house = House(tmp_path, Script([Delta(text="One. "), Delta(text="Two."), ended()]), flow(), gate=PassGate)
+    house = House(
+        tmp_path, Script([Delta(text="One. "), Delta(text="Two."), ended()]), flow(), gate=PassGate
+    )
     result = asyncio.run(house.ask())
     assert [e.text for e in house.events if isinstance(e, Delta)][:2] == ["One. ", "Two."]
     assert result.body["answered_by"] == "model:m"
@@ -215,7 +296,9 @@ def test_a_streamed_answer_is_released_in_order_and_kept(tmp_path):
 
 
 def test_failed_checks_cost_at_most_one_more_call_and_it_extends_the_first_prompt(tmp_path):
-    house = House(tmp_path, Script([Delta(text="WRONG"), ended()], [Delta(text="Right."), ended()]), flow())
+    house = House(
+        tmp_path, Script([Delta(text="WRONG"), ended()], [Delta(text="Right."), ended()]), flow()
+    )
     body = asyncio.run(house.ask()).body
     assert body["answer"] == "Right."
     first, second = house.script.prompts
@@ -224,7 +307,11 @@ def test_failed_checks_cost_at_most_one_more_call_and_it_extends_the_first_promp
 
 
 def test_a_second_failure_removes_the_text_and_lists_it(tmp_path):
-    house = House(tmp_path, Script([Delta(text="WRONG"), ended()], [Delta(text="WRONG again"), ended()]), flow())
+    house = House(
+        tmp_path,
+        Script([Delta(text="WRONG"), ended()], [Delta(text="WRONG again"), ended()]),
+        flow(),
+    )
     body = asyncio.run(house.ask()).body
     assert body["answer"] == ""
     assert body["removed"] == [{"claim": "WRONG again", "why": "no_support"}]
@@ -233,7 +320,11 @@ def test_a_second_failure_removes_the_text_and_lists_it(tmp_path):
 def test_the_tool_loop_appends_and_the_engine_bars_the_last_call(tmp_path):
     call = ToolCall(id="c1", name="search", arguments='{"query": "HbA1c"}')
     wrong = ToolCall(id="c2", name="nothing", arguments="{}")
-    house = House(tmp_path, Script([call, ended()], [wrong, ended()], [Delta(text="Done."), ended()]), flow(tools=True))
+    house = House(
+        tmp_path,
+        Script([call, ended()], [wrong, ended()], [Delta(text="Done."), ended()]),
+        flow(tools=True),
+    )
     body = asyncio.run(house.ask()).body
     assert body["answer"] == "Done."
     assert house.script.may_call == [True, True, False]
@@ -248,7 +339,10 @@ def test_a_source_that_hangs_is_named_and_the_turn_goes_on(tmp_path):
         await asyncio.sleep(30)
 
     slow = flow(by_rule=True)
-    slow = replace(slow, plan=lambda r, o: Plan(intent="x", needs=(Look(name="record", query="q", deadline_ms=30),)))
+    slow = replace(
+        slow,
+        plan=lambda r, o: Plan(intent="x", needs=(Look(name="record", query="q", deadline_ms=30),)),
+    )
     house = House(tmp_path, Script(), slow, read=hang)
     assert asyncio.run(house.ask()).body["degraded"] == ["record: timeout"]
 
@@ -294,7 +388,9 @@ def test_the_same_key_answers_once_and_another_request_under_it_is_refused(tmp_p
 
 @pytest.mark.requirement("EN-T3")
 def test_the_same_turn_gives_a_byte_identical_prompt(tmp_path):
-    house = House(tmp_path, Script([Delta(text="A."), ended()], [Delta(text="A."), ended()]), flow())
+    house = House(
+        tmp_path, Script([Delta(text="A."), ended()], [Delta(text="A."), ended()]), flow()
+    )
 
     async def go():
         await house.ask()
@@ -309,5 +405,5 @@ def test_no_call_gives_the_prompt_and_asks_no_model(tmp_path):
     house = House(tmp_path, Script(), flow(by_rule=True))
     body = asyncio.run(house.ask(options=(("call", "no"),))).body
     assert body["answered_by"] is None
-    assert [part["role"] for part in body["prompt"]][0] == "system"
+    assert next(part["role"] for part in body["prompt"]) == "system"
     assert "latest HbA1c?" in body["prompt"][-1]["content"]

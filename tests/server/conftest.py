@@ -37,14 +37,10 @@ def home(demo_home: Path, tmp_path: Path) -> Path:
 
 
 def engine_of(home: Path, **environ: str) -> Engine:
-    return build_engine(
-        load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ})
-    )
+    return build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ}))
 
 
 @pytest.fixture
 def client(home: Path) -> Iterator[TestClient]:
     with TestClient(create_app(engine_of(home)), raise_server_exceptions=False) as made:
         yield made
-
-

@@ -21,7 +21,9 @@ P = "demo-adeyemi"
 
 @pytest.fixture
 def client(home):
-    with TestClient(create_app(engine_of(home, BEDSIDE_TOKEN_SECRET=SECRET)), raise_server_exceptions=False) as made:
+    with TestClient(
+        create_app(engine_of(home, BEDSIDE_TOKEN_SECRET=SECRET)), raise_server_exceptions=False
+    ) as made:
         yield made
 
 
@@ -54,10 +56,20 @@ def forged() -> list[str]:
 @pytest.mark.requirement("RELIABILITY-16")
 @pytest.mark.parametrize("text", forged())
 def test_a_forged_token_is_rejected(client, text):
-    assert client.get("/v1/patients", headers={"Authorization": f"Bearer {text}"}).status_code == 403
+    assert (
+        client.get("/v1/patients", headers={"Authorization": f"Bearer {text}"}).status_code == 403
+    )
 
 
-OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/login", "/v1/schema/{name}", "/static"}
+OPEN = {
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+    "/login",
+    "/v1/schema/{name}",
+    "/static",
+}
 
 
 @pytest.mark.requirement("RELIABILITY-16")
@@ -69,7 +81,12 @@ def test_every_route_but_the_named_ones_asks_for_a_token(client):
         if path in OPEN:
             continue
         for method in (getattr(route, "methods", None) or {"GET"}) - {"HEAD", "OPTIONS"}:
-            url = path.replace("{patient}", P).replace("{turn}", "t").replace("{source}", "s").replace("{name}", "turn")
+            url = (
+                path.replace("{patient}", P)
+                .replace("{turn}", "t")
+                .replace("{source}", "s")
+                .replace("{name}", "turn")
+            )
             assert client.request(method, url).status_code == 403, (method, path)
             checked += 1
     assert checked >= 25
@@ -81,12 +98,14 @@ def _routes(app):
         if hasattr(route, "path") and hasattr(route, "endpoint"):
             found.append(route)
         elif hasattr(route, "original_router"):
-            found += [r for r in _included(route)]
+            found += list(_included(route))
     return found
 
 
 def _included(route):
-    prefix = getattr(route, "prefix", "") or getattr(getattr(route, "include_context", None), "prefix", "")
+    prefix = getattr(route, "prefix", "") or getattr(
+        getattr(route, "include_context", None), "prefix", ""
+    )
 
     class Seen:
         def __init__(self, inner):
@@ -115,17 +134,31 @@ def test_a_role_opens_only_its_own_doors(client, path):
 def test_a_token_for_one_patient_reaches_nothing_of_another(client):
     mine = bearer(patients=(P,))
     theirs = bearer(patients=("demo-chow",))
-    turn = client.post("/v1/ask", json={"question": "latest HbA1c?", "patient": P}, headers=mine).json()
+    turn = client.post(
+        "/v1/ask", json={"question": "latest HbA1c?", "patient": P}, headers=mine
+    ).json()
     source = turn["citations"][0]["source"]["id"]
     assert client.get(f"/v1/sources/{source}", headers=mine).status_code == 200
-    for path in (f"/v1/sources/{source}", f"/v1/turns/{turn['turn_id']}", f"/v1/turns/{turn['turn_id']}/prompt",
-                 f"/v1/turns/{turn['turn_id']}/trace", f"/v1/patients/{P}/opening", f"/v1/patients/{P}/documents",
-                 f"/v1/patients/{P}/turns", f"/patients/{P}", f"/inspect/{turn['turn_id']}"):
+    for path in (
+        f"/v1/sources/{source}",
+        f"/v1/turns/{turn['turn_id']}",
+        f"/v1/turns/{turn['turn_id']}/prompt",
+        f"/v1/turns/{turn['turn_id']}/trace",
+        f"/v1/patients/{P}/opening",
+        f"/v1/patients/{P}/documents",
+        f"/v1/patients/{P}/turns",
+        f"/patients/{P}",
+        f"/inspect/{turn['turn_id']}",
+    ):
         assert client.get(path, headers=theirs).status_code in (403, 404), path
     assert [item["id"] for item in client.get("/v1/patients", headers=mine).json()] == [P]
     asked = client.post("/v1/ask", json={"question": "x", "patient": P}, headers=theirs)
     assert asked.status_code == 403
-    taken_over = client.post("/v1/ask", json={"question": "x", "patient": "demo-chow", "session": turn["session_id"]}, headers=theirs)
+    taken_over = client.post(
+        "/v1/ask",
+        json={"question": "x", "patient": "demo-chow", "session": turn["session_id"]},
+        headers=theirs,
+    )
     assert taken_over.status_code == 404
 
 
@@ -134,7 +167,9 @@ def test_another_tenant_sees_nothing(client):
     other = bearer(tenant="elsewhere", roles=("clinician", "safety", "engineer"))
     assert client.get("/v1/patients", headers=other).json() == []
     assert client.get(f"/v1/patients/{P}/opening", headers=other).status_code == 404
-    assert client.post("/v1/search", json={"query": "metformin"}, headers=other).json()["hits"] == []
+    assert (
+        client.post("/v1/search", json={"query": "metformin"}, headers=other).json()["hits"] == []
+    )
     assert client.get("/v1/documents", headers=other).json() == []
 
 
