@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bedside.core.value import value
 from bedside.knowledge.filters import allowed, named
-from bedside.knowledge.fuse import RRF_K, fuse
+from bedside.knowledge.fuse import fuse
 from bedside.knowledge.index.entry import Document
 from bedside.knowledge.index.scoring import (
     Lexical,
@@ -35,11 +35,14 @@ __all__ = ["COVERAGE_FLOOR", "Place", "Ranked", "Ranking", "rank"]
 
 DEPTH = 200
 """How far down each list is read."""
-COVERAGE_FLOOR = 0.4
+COVERAGE_FLOOR = 0.3
 """Share of the query's weight that a chunk must cover to count as a lexical hit."""
 _WORDS_ENOUGH = 2.0
 """In a long query the share of so many words suffices."""
 FEEDBACK = 10
+FEEDBACK_LEAST = 3
+FEEDBACK_PER = 50
+"""One more hit is asked back for so many chunks: a small library has few good ones."""
 FEEDBACK_TERMS = 30
 FEEDBACK_MIX = 0.4
 FEEDBACK_PULL = 0.5
@@ -255,8 +258,9 @@ def _ask_again(
     statistics: Statistics,
 ) -> _Scores:
     """The same lists for the question as the best hits would put it."""
-    best = sorted(scores, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:FEEDBACK]
-    shares = np.array([1.0 / (RRF_K + position) for position in range(1, len(best) + 1)])
+    most = min(FEEDBACK, max(FEEDBACK_LEAST, statistics.chunks // FEEDBACK_PER))
+    best = sorted(scores, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:most]
+    shares = _strength(first, best)
     shares /= shares.sum()
     words = first.words
     if words is not None:
@@ -272,6 +276,16 @@ def _ask_again(
         moved = question.vector + np.float32(FEEDBACK_PULL) * pull
         vectors = cosine(segments, np.asarray(moved / np.linalg.norm(moved), dtype=np.float32))
     return _Scores(words, vectors)
+
+
+def _strength(first: _Scores, best: Sequence[Place]) -> NDArray[np.float64]:
+    """How far to trust each of the best hits: its scores beside the best ones, squared."""
+    total = np.zeros(len(best))
+    for lists in (first.words.scores if first.words else None, first.vectors):
+        if lists is not None:
+            own = np.array([max(float(lists[p.segment][p.chunk]), 0.0) for p in best])
+            total += own / max(float(own.max()), 1e-9)
+    return np.maximum(total, 1e-6) ** 2
 
 
 def _fed_terms(

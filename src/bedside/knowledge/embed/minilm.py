@@ -20,7 +20,7 @@ LONGEST = 256
 """Tokens that the model was made to read at once, [CLS] and [SEP] included."""
 OVERLAP = 48
 _BATCH_TOKENS = 4_096
-THRESHOLD = 0.25
+THRESHOLD = 0.30
 
 
 class MiniLM:

@@ -1,0 +1,516 @@
+"""Search: scopes, filters before ranking, thresholds, caps, fallbacks, and snapshots that follow rows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import date
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from sqlalchemy import delete, select
+
+from bedside.core.access import Grant
+from bedside.core.errors import AccessDenied, InvalidArgument, Unavailable
+from bedside.core.ids import ActorId, PatientId, TenantId
+from bedside.knowledge.document import Labels, Upload
+from bedside.knowledge.index.rows import load_knowledge
+from bedside.knowledge.index.scoring import Statistics, lexical
+from bedside.knowledge.index.segment import Segment
+from bedside.knowledge.index.snapshot import Snapshots
+from bedside.knowledge.ingest import embed_pending, ingest
+from bedside.knowledge.needs import Filters, SearchNeed
+from bedside.knowledge.search import SHARED_TENANT, Knowledge
+from bedside.knowledge.writing import remove
+from bedside.language.stems import stems
+from bedside.storage.tables.source import chunk, source
+from bedside.testing.embedder import HashedEmbedder
+
+
+def text(name: str, body: str) -> Upload:
+    return Upload(name=name, data=body.encode())
+
+
+def need(query: str, corpus: str = "knowledge", **more: object) -> SearchNeed:
+    return SearchNeed(name="test", query=query, corpus=corpus, **more)
+
+
+LIBRARY = {
+    "asthma.md": "---\nspecialty: pulmonology\nconditions: [asthma]\ndrugs: [salbutamol]\npublished: 2023-01-01\n---\n# Asthma\n\n## Treatment\n\nGive salbutamol by inhaler for acute wheeze.\n\n## Review\n\nReview inhaler technique after four weeks.\n",
+    "gout.md": "---\nspecialty: rheumatology\nconditions: [gout]\ndrugs: [colchicine]\npublished: 2019-06-01\n---\n# Gout\n\nColchicine relieves the acute attack. Check uric acid.\n",
+    "bp.md": "---\nspecialty: cardiology\nconditions: [hypertension]\ndrugs: [amlodipine]\npublished: 2024-02-01\n---\n# Blood pressure\n\nAmlodipine is a first choice in hypertension.\n",
+}
+
+
+@pytest.fixture
+def library(store, clock):
+    ingest(
+        store,
+        [text(n, b) for n, b in LIBRARY.items()],
+        tenant="clinic",
+        clock=clock,
+        embedder=HashedEmbedder(),
+    )
+    return store
+
+
+@pytest.fixture
+def room(library, clock):
+    return Knowledge(library, embedder=HashedEmbedder(), clock=clock)
+
+
+def ids(hits) -> list[str]:
+    return [str(hit.span.source.id) for hit in hits.hits]
+
+
+def test_the_right_passage_comes_first_with_its_exact_text(room, doctor, library) -> None:
+    found = room.search_now(doctor, need("salbutamol for acute wheeze"))
+    best = found.hits[0]
+    stored = library.read_now(
+        lambda c: c.execute(select(source.c.text).where(source.c.id == "asthma")).scalar()
+    )
+    assert (
+        best.text
+        == stored[best.span.start : best.span.end]
+        == "Give salbutamol by inhaler for acute wheeze."
+    )
+    assert (best.rank, best.prefix, best.span.source.section, best.via) == (
+        1,
+        "[Asthma > Treatment] ",
+        "Asthma > Treatment",
+        "search",
+    )
+    assert [hit.rank for hit in found.hits] == list(range(1, len(found.hits) + 1))
+
+
+@pytest.mark.parametrize("retriever", ["lexical", "dense", "hybrid"])
+def test_each_retriever_finds_alone(room, doctor, retriever) -> None:
+    assert (
+        ids(room.search_now(doctor, need("colchicine acute attack", retriever=retriever)))[0]
+        == "gout"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "want"),
+    [
+        ("HTN first choice", "bp"),
+        ("high blood pressure", "bp"),
+        ("Norvasc", "bp"),
+        ("Ventolin inhaler", "asthma"),
+    ],
+)
+def test_abbreviations_lay_terms_and_brands_find_the_clinical_words(
+    room, doctor, query, want
+) -> None:
+    assert ids(room.search_now(doctor, need(query, retriever="lexical")))[0] == want
+
+
+@pytest.mark.parametrize(
+    ("filters", "want"),
+    [
+        (Filters(specialty="Cardiology"), {"bp"}),
+        (Filters(condition="HTN"), {"bp"}),
+        (Filters(drug="colchicine"), {"gout"}),
+        (Filters(since=date(2023, 1, 1)), {"asthma", "bp"}),
+        (Filters(document="gout"), {"gout"}),
+    ],
+)
+def test_filters_apply_before_ranking_and_say_what_they_removed(
+    room, doctor, filters, want
+) -> None:
+    found = room.search_now(doctor, need("salbutamol colchicine amlodipine", filters=filters))
+    assert set(ids(found)) == want
+    ((_, removed),) = found.removed_by_filter
+    assert removed == 4 - sum({"asthma": 2, "gout": 1, "bp": 1}[name] for name in want)
+
+
+def test_filters_that_leave_nothing_say_so(room, doctor) -> None:
+    found = room.search_now(doctor, need("gout", filters=Filters(specialty="dermatology")))
+    assert (found.hits, found.why_empty) == ((), "the filters leave nothing to search")
+    assert found.removed_by_filter == (("specialty", 4),)
+
+
+def test_an_unrelated_query_finds_nothing_and_says_why(room, doctor) -> None:
+    found = room.search_now(doctor, need("pizza restaurants near Rome"))
+    assert found.hits == ()
+    assert found.why_empty == "nothing is close enough among 4 passages"
+
+
+def test_an_empty_library_says_so(store, clock, doctor) -> None:
+    assert (
+        Knowledge(store, embedder=None, clock=clock).search_now(doctor, need("gout")).why_empty
+        == "no guidelines"
+    )
+
+
+def test_words_serve_before_vectors_and_what_is_not_ready_is_named(store, clock, doctor) -> None:
+    ingest(store, [text(n, b) for n, b in LIBRARY.items()], tenant="clinic", clock=clock)
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    found = room.search_now(doctor, need("colchicine attack"))
+    assert ids(found)[0] == "gout"
+    assert found.degraded == ("vectors not ready: 3 documents",)
+    assert found.hits[0].similarity is None
+    embed_pending(store, HashedEmbedder())
+    found = room.search_now(doctor, need("colchicine attack"))
+    assert found.degraded == ()
+    assert found.hits[0].similarity is not None
+
+
+def test_a_superseded_edition_ranks_below_the_current_one_and_is_marked(
+    store, clock, doctor
+) -> None:
+    old = text("old.md", "# Gout\n\nColchicine colchicine colchicine for the acute attack of gout.")
+    new = text(
+        "new.md", "---\nsupersedes: old\n---\n# Gout\n\nColchicine at a low dose, or naproxen."
+    )
+    ingest(store, [old, new], tenant="clinic", clock=clock, embedder=HashedEmbedder())
+    found = Knowledge(store, embedder=HashedEmbedder(), clock=clock).search_now(
+        doctor, need("colchicine for gout")
+    )
+    assert [(str(h.span.source.id), h.span.source.superseded) for h in found.hits] == [
+        ("new", False),
+        ("old", True),
+    ]
+
+
+@pytest.mark.requirement("EN-R6")
+def test_another_tenants_knowledge_is_never_found_and_shared_knowledge_always(
+    store, clock, doctor
+) -> None:
+    for tenant, word in (("clinic", "alpha"), ("other", "beta"), (SHARED_TENANT, "gamma")):
+        ingest(
+            store,
+            [text(f"{word}.md", f"# Protocol\n\nThe {word} protocol for sepsis.")],
+            tenant=tenant,
+            clock=clock,
+            embedder=HashedEmbedder(),
+        )
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    assert set(ids(room.search_now(doctor, need("protocol for sepsis", limit=10)))) == {
+        "alpha",
+        "gamma",
+    }
+
+
+@pytest.mark.requirement("EN-R6")
+def test_a_patients_documents_are_found_in_that_patients_scope_alone(
+    library, clock, doctor, of_ann
+) -> None:
+    for patient in ("ann", "bob"):
+        ingest(
+            library,
+            [text("letter.txt", f"Letter of {patient}. The canary{patient} sings of asthma.")],
+            tenant="clinic",
+            patient=patient,
+            clock=clock,
+            embedder=HashedEmbedder(),
+        )
+    room = Knowledge(library, embedder=HashedEmbedder(), clock=clock)
+    everything = [
+        room.search_now(of_ann, need(q, corpus, limit=10, retriever=r))
+        for q in ("canarybob", "canaryann sings", "letter asthma")
+        for corpus in ("documents", "knowledge")
+        for r in ("hybrid", "lexical", "dense")
+    ]
+    texts = " ".join(hit.text for found in everything for hit in found.hits)
+    assert "canaryann" in texts
+    assert "canarybob" not in texts
+    with pytest.raises(AccessDenied):
+        room.search_now(doctor, need("canarybob", "documents"))
+
+
+def test_nothing_found_gives_the_documents_in_bulk(store, clock, of_ann) -> None:
+    body = "Discharge. " + "The patient slept well. " * 900
+    ingest(
+        store,
+        [text("a.txt", body)],
+        tenant="clinic",
+        patient="ann",
+        clock=clock,
+        embedder=HashedEmbedder(),
+    )
+    found = Knowledge(store, embedder=HashedEmbedder(), clock=clock).search_now(
+        of_ann, need("zebra xylophone", "documents")
+    )
+    (hit,) = found.hits
+    assert hit.via == "bulk"
+    assert 11_000 < len(hit.text) <= 12_000
+    assert hit.text == body[hit.span.start : hit.span.end]
+    assert hit.text.endswith(".")
+
+
+def test_a_selected_document_that_search_missed_comes_in_bulk(store, clock, of_ann) -> None:
+    files = [text("a.txt", "Asthma letter about salbutamol."), text("b.txt", "Dental plan only.")]
+    report = ingest(
+        store, files, tenant="clinic", patient="ann", clock=clock, embedder=HashedEmbedder()
+    )
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    found = room.search_now(
+        of_ann, need("salbutamol asthma", "documents", selected=(report.ids[1],))
+    )
+    assert [(str(h.span.source.id), h.via) for h in found.hits] == [
+        (report.ids[0], "search"),
+        (report.ids[1], "bulk"),
+    ]
+
+
+def test_a_fresh_document_is_represented_by_its_most_relevant_passages(
+    store, clock, of_ann
+) -> None:
+    noise = [text(f"n{n}.txt", f"Potassium potassium potassium result {n}.") for n in range(12)]
+    fresh = text(
+        "new.txt", "SOCIAL HISTORY:\nLives alone.\n\nLABS:\nThe potassium was 5.9 mmol/L.\n"
+    )
+    report = ingest(
+        store,
+        [*noise, fresh],
+        tenant="clinic",
+        patient="ann",
+        clock=clock,
+        embedder=HashedEmbedder(),
+    )
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    found = room.search_now(
+        of_ann, need("potassium", "documents", fresh=(report.ids[-1],), limit=3)
+    )
+    assert any("5.9" in h.text for h in found.hits if str(h.span.source.id) == report.ids[-1])
+
+
+def test_caps_hold_and_a_guideline_passage_is_whole_or_absent(store, clock, doctor, of_ann) -> None:
+    sentence = "Sepsis needs antibiotics within the hour. "
+    ingest(
+        store,
+        [text(f"g{n}.md", f"# G{n}\n\n" + sentence * 60) for n in range(6)],
+        tenant="clinic",
+        clock=clock,
+        embedder=HashedEmbedder(),
+    )
+    ingest(
+        store,
+        [text(f"d{n}.txt", sentence * 70) for n in range(6)],
+        tenant="clinic",
+        patient="ann",
+        clock=clock,
+        embedder=HashedEmbedder(),
+    )
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    guidelines = room.search_now(doctor, need("sepsis antibiotics", limit=10)).hits
+    own = store.read_now(
+        lambda c: {
+            r.id: (r.start, r.end)
+            for r in c.execute(select(chunk.c.id, chunk.c.start, chunk.c.end))
+        }
+    )
+    assert sum(len(h.text) for h in guidelines) <= 8_000
+    assert guidelines
+    assert all(own[h.chunk_id] == (h.span.start, h.span.end) for h in guidelines)
+    documents = room.search_now(of_ann, need("sepsis antibiotics", "documents", limit=10)).hits
+    assert sum(len(h.text) for h in documents) <= 8_000
+    assert max(len(h.text) for h in documents) <= 2_000
+    assert all(h.text.endswith(".") for h in documents)
+
+
+def test_limits_outside_1_to_10_and_blank_queries_are_refused(room, doctor) -> None:
+    for wrong in (need("x", limit=0), need("x", limit=11), need("   ")):
+        with pytest.raises(InvalidArgument):
+            room.search_now(doctor, wrong)
+
+
+class Hanging(HashedEmbedder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def embed(self, texts, *, kind):
+        self.gate.wait(timeout=30)
+        return super().embed(texts, kind=kind)
+
+
+@pytest.mark.timing
+def test_an_embedder_that_hangs_leaves_words_to_answer(library, clock, doctor) -> None:
+    hanging = Hanging()
+    found = Knowledge(library, embedder=hanging, clock=clock).search_now(
+        doctor, need("colchicine attack", deadline_ms=600)
+    )
+    hanging.gate.set()
+    assert ids(found)[0] == "gout"
+    assert found.degraded == ("dense timed out",)
+
+
+@pytest.mark.timing
+def test_a_search_that_hangs_falls_back_at_its_deadline_and_says_so(store, clock, of_ann) -> None:
+    ingest(
+        store,
+        [text("a.txt", "Asthma letter about salbutamol.")],
+        tenant="clinic",
+        patient="ann",
+        clock=clock,
+    )
+    room = Knowledge(store, embedder=None, clock=clock)
+    gate = threading.Event()
+    room._searched = lambda grant, need: gate.wait(timeout=30)  # type: ignore[method-assign]
+    begun = time.monotonic()
+    found = room.search_now(of_ann, need("salbutamol", "documents", deadline_ms=2_500))
+    took = time.monotonic() - begun
+    gate.set()
+    assert 2.4 <= took <= 2.8
+    assert [h.via for h in found.hits] == ["bulk"]
+    assert found.degraded == ("search timed out",)
+
+
+def test_an_embedder_that_fails_is_named(library, clock, doctor) -> None:
+    class Broken(HashedEmbedder):
+        def embed(self, texts, *, kind):
+            raise Unavailable("embedder", why="no answer")
+
+    found = Knowledge(library, embedder=Broken(), clock=clock).search_now(
+        doctor, need("colchicine attack")
+    )
+    assert ids(found)[0] == "gout"
+    assert found.degraded == ("dense failed: the embedder did not answer",)
+
+
+def test_a_chunk_whose_row_has_gone_is_no_hit(room, doctor, library) -> None:
+    assert "gout" in ids(room.search_now(doctor, need("colchicine attack")))
+    library.write_now(
+        lambda c: c.execute(delete(chunk).where(chunk.c.source == "gout"))
+    )  # no log row
+    assert "gout" not in ids(room.search_now(doctor, need("colchicine attack")))
+
+
+def test_a_snapshot_that_followed_the_log_equals_one_made_from_rows(store, clock) -> None:
+    random, embedder = Random(3), HashedEmbedder()
+    held = Snapshots(model=embedder.id, dim=embedder.dim)
+    vocabulary = [f"word{n}" for n in range(40)]
+    for step in range(30):
+        name = f"doc{random.randint(0, 9)}"
+        if random.random() < 0.25:
+            store.write_now(lambda c, name=name: remove(c, "clinic", name))
+        else:
+            body = (
+                f"# {name}\n\n" + " ".join(random.choices(vocabulary, k=30)) + f"\n\n## B\n\n{step}"
+            )
+            ingest(
+                store,
+                [text(f"{name}.md", body)],
+                tenant="clinic",
+                clock=clock,
+                embedder=embedder if random.random() < 0.7 else None,
+            )
+        followed = store.read_now(lambda c: held.at(c, "clinic"))
+        rebuilt = store.read_now(lambda c: held.rebuilt(c, "clinic"))
+        assert _content(followed.segments) == _content(rebuilt.segments)
+        for term in random.sample(vocabulary, 5):
+            assert _scores(followed.segments, term) == _scores(rebuilt.segments, term)
+
+
+def _content(segments) -> dict[str, tuple[bytes, float, str, bytes]]:
+    return {
+        s.ids[i]: (
+            s.words[i],
+            float(s.lengths[i]),
+            repr(s.documents[s.owner[i]]),
+            s.vectors_of(i).tobytes(),
+        )
+        for s in segments
+        for i in np.flatnonzero(s.alive)
+    }
+
+
+def _scores(segments, word: str) -> dict[str, float]:
+    found = lexical(segments, {stems(word)[0]: 1.0}, statistics=Statistics.of(segments))
+    return {
+        s.ids[i]: float(score[i])
+        for s, score in zip(segments, found.scores, strict=True)
+        for i in np.flatnonzero(s.alive)
+    }
+
+
+def test_another_process_writes_and_the_next_search_sees_it(library, clock, doctor) -> None:
+    room = Knowledge(library, embedder=HashedEmbedder(), clock=clock)
+    assert ids(room.search_now(doctor, need("ferritin", retriever="lexical"))) == []
+    ingest(
+        library,
+        [text("iron.md", "# Iron\n\nFerritin shows iron stores.")],
+        tenant="clinic",
+        clock=clock,
+    )
+    assert ids(room.search_now(doctor, need("ferritin", retriever="lexical"))) == ["iron"]
+    library.write_now(lambda c: remove(c, "clinic", "iron"))
+    assert ids(room.search_now(doctor, need("ferritin", retriever="lexical"))) == []
+
+
+def test_scores_equal_a_plain_bm25(library) -> None:
+    """An independent BM25, written from the formula over the raw chunks."""
+    import math
+
+    entries = library.read_now(lambda c: load_knowledge(c, "clinic", model=None))
+    segment = Segment(entries, dim=1)
+    bags = []
+    for entry in entries:
+        names, _, tail = entry.words.decode().partition("\n")
+        bags.append(dict(zip(names.split(), map(int, tail.split(",")), strict=True)))
+    mean = sum(e.length for e in entries) / len(entries)
+    for word in ("salbutamol", "acute", "review"):
+        stem = stems(word)[0]
+        holding = sum(1 for bag in bags if stem in bag)
+        idf = math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
+        want = [
+            idf
+            * bag.get(stem, 0)
+            * 3.0
+            / (bag.get(stem, 0) + 2.0 * (0.25 + 0.75 * e.length / mean))
+            for bag, e in zip(bags, entries, strict=True)
+        ]
+        got = lexical([segment], {stem: 1.0}, statistics=Statistics.of([segment])).scores[0]
+        assert got.tolist() == pytest.approx(want, rel=1e-5)
+
+
+def test_grants_of_other_patients_share_no_state(store, clock) -> None:
+    room = Knowledge(store, embedder=HashedEmbedder(), clock=clock)
+    for patient in ("p1", "p2"):
+        ingest(
+            store,
+            [text("note.txt", f"Secret{patient} of potassium.")],
+            tenant="clinic",
+            patient=patient,
+            clock=clock,
+            labels=Labels(title="Note"),
+        )
+    for patient, other in (("p1", "p2"), ("p2", "p1")):
+        grant = Grant(
+            tenant=TenantId("clinic"), actor=ActorId("dr"), audit_seq=1, patient=PatientId(patient)
+        )
+        found = room.search_now(grant, need("potassium", "documents"))
+        assert f"Secret{patient}" in found.hits[0].text
+        assert all(f"Secret{other}" not in hit.text for hit in found.hits)
+    assert room.snapshots._held == {}
+
+
+def test_search_is_the_same_every_time(room, doctor) -> None:
+    first = room.search_now(doctor, need("acute attack inhaler", limit=10))
+    assert all(
+        room.search_now(doctor, need("acute attack inhaler", limit=10)) == first for _ in range(3)
+    )
+
+
+def test_real_guidelines_answer_real_questions(store, clock, doctor, shared_data: Path) -> None:
+    folder = shared_data / "guidelines/nigeria_stg_2022"
+    files = [
+        p
+        for p in sorted(folder.glob("*.md"))
+        if p.stem.split("_")[0]
+        in {"Malaria", "CHOLERA", "EPISTAXIS", "SCABIES", "DIZZINESS", "CELLULITIS"}
+    ]
+    ingest(store, files, tenant="clinic", clock=clock)
+    room = Knowledge(store, embedder=None, clock=clock)
+    for query, want in (
+        ("drug treatment of malaria", "Malaria"),
+        ("nose bleed", "Epistaxis"),
+        ("oral rehydration in cholera", "Cholera"),
+    ):
+        found = room.search_now(doctor, need(query, retriever="lexical"))
+        assert found.hits[0].span.source.title == want
