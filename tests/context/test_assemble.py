@@ -65,9 +65,9 @@ def test_the_recipe_of_the_readme_fits_and_says_what_it_dropped():
     made = assemble(blocks, budget=Budget(6_000, count=o200k(), tools=tools, margin=0.05))
     assert made.tokens <= 5_700
     assert row(made, "labs").given <= 1_200
-    assert {(block, why) for block, _, why in made.dropped} == {("labs", "cap of 1200 tokens")}
+    assert {(block, why) for block, _, _, why in made.dropped} == {("labs", "cap of 1200 tokens")}
     newest = {item.key for item in labs if item.dated and item.dated.month == 9}
-    assert newest.isdisjoint(key for _, key, _ in made.dropped)
+    assert newest.isdisjoint(key for _, key, _, _ in made.dropped)
     assert made.to_anthropic()["messages"][0]["role"] == "user"
     assert [m["role"] for m in made.to_openai()["messages"]] == ["system", "system", "user"]
 
@@ -132,7 +132,7 @@ def test_nothing_evictable_enters_while_a_protected_item_is_shortened():
 def test_keep_protects_the_best_units_of_an_evictable_block():
     items = [Item(f"passage {n} " + words(30), key=f"p{n}", rank=n) for n in range(4)]
     made = assemble([Block("docs", items, keep=1)], budget=Budget(60))
-    assert [key for _, key, _ in made.dropped] == ["p0", "p1", "p2"]
+    assert [key for _, key, _, _ in made.dropped] == ["p0", "p1", "p2"]
 
 
 def test_protected_text_is_cut_only_where_its_block_says_so():
@@ -166,7 +166,7 @@ def test_eviction_goes_by_priority_then_rank_then_age():
     survivors = []
     for limit in range(20, 260, 4):
         made = assemble([low, high], budget=Budget(limit))
-        gone = {key for _, key, _ in made.dropped}
+        gone = {key for _, key, _, _ in made.dropped}
         for key in ("best", "new", "old", "undated", "low"):
             if key not in gone and key not in survivors:
                 survivors.append(key)
@@ -181,7 +181,7 @@ def test_the_unit_at_the_cut_off_is_shortened_and_nothing_below_it_is_kept():
     ]
     made = assemble([Block("docs", items, shrink="cut_mark")], budget=Budget(160))
     assert row(made, "docs").shortened == ("b",)
-    assert [key for _, key, _ in made.dropped] == ["c"]
+    assert [key for _, key, _, _ in made.dropped] == ["c"]
     assert made.tokens >= 0.98 * 160
 
 
@@ -193,7 +193,7 @@ def test_a_question_and_its_answer_live_and_die_together():
         Item(words(10), key="a2", unit="2", role="assistant"),
     ]
     made = assemble([Block("history", items, slot="history")], budget=Budget(70))
-    assert [key for _, key, _ in made.dropped] == ["q", "a"]
+    assert [key for _, key, _, _ in made.dropped] == ["q", "a"]
 
 
 def test_a_unit_is_shortened_in_its_longest_item_first():
@@ -307,7 +307,7 @@ def test_a_protected_block_may_say_how_many_more_there_are_where_it_asks_to():
 def test_a_cap_loses_no_kept_unit():
     items = [Item(words(30), key=f"p{n}", rank=-n) for n in range(4)]
     made = assemble([Block("docs", items, keep=2, cap=20)], budget=ROOMY)
-    assert [key for _, key, _ in made.dropped] == ["p2", "p3"]
+    assert [key for _, key, _, _ in made.dropped] == ["p2", "p3"]
 
 
 def test_history_over_its_cap_falls_to_headlines_before_a_turn_is_lost():
@@ -362,7 +362,7 @@ def test_pools_split_what_protection_leaves_and_pass_on_what_they_cannot_use():
     both = assemble([block("h", "older", 200), block("r", "retrieved", 200)], budget=budget)
     share = row(both, "h").given / (row(both, "h").given + row(both, "r").given)
     assert share == pytest.approx(0.6, abs=0.02)
-    assert {why for _, _, why in both.dropped} == {"pool older", "pool retrieved"}
+    assert {why for _, _, _, why in both.dropped} == {"pool older", "pool retrieved"}
     little = assemble([block("h", "older", 3), block("r", "retrieved", 200)], budget=budget)
     assert row(little, "h").items == 3
     assert row(little, "h").given + row(little, "r").given > 940
@@ -650,7 +650,19 @@ def test_a_block_name_becomes_a_tag_that_is_one():
 
 def test_empty_items_are_dropped_as_empty():
     made = assemble([Block("labs", ["", "  \n", "HbA1c"])], budget=ROOMY)
-    assert made.dropped == (("labs", "labs:0", "empty"), ("labs", "labs:1", "empty"))
+    assert [(key, why) for _, key, _, why in made.dropped] == [
+        ("labs:0", "empty"),
+        ("labs:1", "empty"),
+    ]
+    assert row(made, "labs").items == 1
+
+
+def test_what_is_dropped_is_told_with_its_size_and_why():
+    items = [Item(words(30), key="big", rank=0), Item("tiny", key="tiny", rank=1)]
+    made = assemble([Block("docs", items)], budget=Budget(30))
+    assert made.dropped == (
+        ("docs", "big", o200k().raw(f"<item>\n{words(30)}\n</item>\n"), "budget"),
+    )
 
 
 def test_no_blocks_make_an_empty_prompt():

@@ -75,7 +75,7 @@ def test_results_that_do_not_fit_are_left_out_whole_by_rank_over_all_results():
         ToolResult(id="c2", items=tuple(passage(n) for n in (2, 3, 6))),
     ]
     made = extend(prompt, said=said("c1", "c2"), results=results, budget=budget, calls_left=1)
-    dropped = {key for block, key, _ in made.dropped if block == "results"}
+    dropped = {key for block, key, _, _ in made.dropped if block == "results"}
     kept = {f"g/{n}" for n in range(1, 7)} - dropped
     assert kept
     assert max(int(key[2:]) for key in kept) < min(int(key[2:]) for key in dropped)

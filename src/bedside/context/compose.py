@@ -148,6 +148,7 @@ def row(part: Part, says: Sequence[Echo]) -> Row:
         given=given,
         items=len(kept),
         dropped=tuple((bit.item.key, bit.why) for bit in part.bits if bit.why is not None),
+        sizes=tuple(bit.full for bit in part.bits if bit.why is not None),
         shortened=tuple(bit.item.key for bit in kept if bit.short),
         protected=part.block.protected,
     )
@@ -157,4 +158,9 @@ def scaled(made: Row, factor: float) -> Row:
     """A row in corrected tokens, rounded to the nearest."""
     if factor == 1:
         return made
-    return replace(made, wanted=round(made.wanted * factor), given=round(made.given * factor))
+    return replace(
+        made,
+        wanted=round(made.wanted * factor),
+        given=round(made.given * factor),
+        sizes=tuple(round(size * factor) for size in made.sizes),
+    )

@@ -162,6 +162,7 @@ def _row(part: Part) -> Row:
         given=part.wrapper + sum(bit.tokens for bit in kept),
         items=len(kept),
         dropped=tuple((bit.item.key, bit.why) for bit in part.bits if bit.why is not None),
+        sizes=tuple(bit.full for bit in part.bits if bit.why is not None),
         shortened=tuple(bit.item.key for bit in kept if bit.short),
     )
 

@@ -137,7 +137,10 @@ def receipt(
                 "given": row.given,
                 "items": row.items,
                 "protected": row.protected,
-                "dropped": [{"item": key, "why": why} for key, why in row.dropped],
+                "dropped": [
+                    {"item": key, "tokens": tokens, "why": why}
+                    for (key, why), tokens in zip(row.dropped, row.sizes, strict=True)
+                ],
                 "shortened": list(row.shortened),
             }
             for row in assembly.ledger

@@ -330,7 +330,10 @@ class Message:
 
 @value
 class Row:
-    """One block in the ledger: tokens wanted and given, items kept, (item key, why) dropped."""
+    """One block in the ledger: tokens wanted and given, items kept, (item key, why) dropped.
+
+    `sizes` are the tokens that each dropped item wanted, in the order of `dropped`.
+    """
 
     block: str
     zone: Zone
@@ -339,6 +342,7 @@ class Row:
     given: int
     items: int = 0
     dropped: tuple[tuple[str, str], ...] = ()
+    sizes: tuple[int, ...] = ()
     shortened: tuple[str, ...] = ()
     protected: bool = False
 
@@ -366,6 +370,10 @@ class Assembly:
     used_loop: int = 0
 
     @property
-    def dropped(self) -> tuple[tuple[str, str, str], ...]:
-        """What was left out, as (block, item key, why), in ledger order."""
-        return tuple((row.block, key, why) for row in self.ledger for key, why in row.dropped)
+    def dropped(self) -> tuple[tuple[str, str, int, str], ...]:
+        """What was left out, as (block, item key, tokens it wanted, why), in ledger order."""
+        return tuple(
+            (row.block, key, tokens, why)
+            for row in self.ledger
+            for (key, why), tokens in zip(row.dropped, row.sizes, strict=True)
+        )

@@ -109,7 +109,7 @@ def _bedside() -> Attempt:
         except BudgetTooSmall:
             return None
         texts = [str(part) for message in made.messages for part in message.parts]
-        dropped = {(block, key) for block, key, _ in made.dropped}
+        dropped = {(block, key) for block, key, _, _ in made.dropped}
         held = [
             (block.name, item.key)
             for block in case.blocks
