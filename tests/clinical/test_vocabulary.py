@@ -65,7 +65,10 @@ def test_an_ambiguous_abbreviation_without_context_gives_all_its_meanings_lightl
     assert max(found.values()) <= 0.3
 
 
-@pytest.mark.parametrize("text", ["all of it", "Ms Smith and Mr Jones", "a cap on it", "dr patel"])
+@pytest.mark.parametrize(
+    "text",
+    ["5 mg daily", "10 mm polyp", "all of it", "Ms Smith and Mr Jones", "a cap on it", "dr patel"],
+)
 def test_words_that_look_like_abbreviations_are_left_alone(text):
     assert expand(text) == ()
 
@@ -109,6 +112,8 @@ def test_spellings_of_one_word():
     assert spellings("chemistry") == ()
     assert spellings("laboratory") == ()
     assert spellings("literature") == ()
+    assert spellings("angioedema") == ()
+    assert spellings("gastroesophageal") == ()
 
 
 def test_the_tables_are_large_cited_and_labelled():

@@ -208,7 +208,8 @@ def _lexicon() -> Lexicon[_Sense]:
 def _short_entries(short: _Abbreviations) -> Iterator[tuple[str, _Sense]]:
     for form, meaning in short.plain.items():
         yield form, _Sense(replacement=meaning, kind="abbreviation", weight=_PLAIN, canonical=True)
-        yield meaning, _Sense(replacement=form, kind="abbreviation", weight=_SHORTENED)
+        if sum(char.isupper() for char in form) > 1:  # "HTN", not "Tx" or "bid"
+            yield meaning, _Sense(replacement=form, kind="abbreviation", weight=_SHORTENED)
     for form, meanings in short.ambiguous.items():
         for meaning, near in meanings.items():
             yield (
@@ -273,9 +274,12 @@ def _american(text: str) -> str:
 
 @functools.cache
 def _british_parts() -> re.Pattern[str]:
-    """Longest part first; "oes" only at a beginning, since "gastroesophageal" is American."""
+    """Longest part first; "oes" only at a beginning: "gastroesophageal" and "angioedema" stay."""
     return re.compile(
-        "|".join(rf"(?<![a-z]){part}" if part.startswith("oes") else part for part in _spelling())
+        "|".join(
+            rf"(?<![a-z]){part}" if part.startswith("oes") else rf"(?<!angi){part}"
+            for part in _spelling()
+        )
     )
 
 
