@@ -17,8 +17,13 @@ def fill(store: Store, clock, n: int = 6) -> None:
     for i in range(n):
         store.write_now(
             lambda c, i=i: access.grant(
-                c, tenant=T, actor=ActorId("dr"), action="read", at=clock.now(),
-                patient=PatientId(f"p{i}"), purpose="test",
+                c,
+                tenant=T,
+                actor=ActorId("dr"),
+                action="read",
+                at=clock.now(),
+                patient=PatientId(f"p{i}"),
+                purpose="test",
             )
         )
 
@@ -26,8 +31,9 @@ def fill(store: Store, clock, n: int = 6) -> None:
 @pytest.mark.requirement("EN-S3")
 def test_a_grant_carries_the_number_of_the_audit_row_that_was_written_first(store, clock):
     made = store.write_now(
-        lambda c: access.grant(c, tenant=T, actor=ActorId("dr"), action="ask", at=clock.now(),
-                               patient=PatientId("p1"))
+        lambda c: access.grant(
+            c, tenant=T, actor=ActorId("dr"), action="ask", at=clock.now(), patient=PatientId("p1")
+        )
     )
     rows = store.read_now(lambda c: c.execute(select(audit)).all())
     assert [(row.seq, row.actor, row.patient) for row in rows] == [(1, "dr", "p1")]
@@ -42,7 +48,9 @@ def test_a_whole_chain_verifies_and_an_empty_one_too(store, clock):
 
 
 @pytest.mark.requirement("RELIABILITY-18")
-@pytest.mark.parametrize("column", ["at", "actor", "action", "patient", "purpose", "hash", "previous"])
+@pytest.mark.parametrize(
+    "column", ["at", "actor", "action", "patient", "purpose", "hash", "previous"]
+)
 def test_a_changed_field_is_found_by_its_sequence_number(store, clock, column):
     fill(store, clock)
     changed = clock.now().replace(year=2020) if column == "at" else "other"
@@ -63,9 +71,18 @@ def test_a_removed_row_is_found_whether_in_the_middle_or_at_the_end(store, clock
 def test_a_forged_row_at_the_end_is_found(store, clock):
     fill(store, clock)
     store.write_now(
-        lambda c: c.execute(insert(audit).values(
-            tenant=T, seq=7, at=clock.now(), actor="x", action="read", purpose="", previous="",
-            hash="0" * 64))
+        lambda c: c.execute(
+            insert(audit).values(
+                tenant=T,
+                seq=7,
+                at=clock.now(),
+                actor="x",
+                action="read",
+                purpose="",
+                previous="",
+                hash="0" * 64,
+            )
+        )
     )
     assert store.read_now(lambda c: access.verify(c, tenant=T)).first_bad == 7
 
@@ -73,7 +90,10 @@ def test_a_forged_row_at_the_end_is_found(store, clock):
 def test_chains_of_two_tenants_are_apart(store, clock):
     fill(store, clock, 2)
     store.write_now(
-        lambda c: access.note(c, tenant=TenantId("other"), actor=ActorId("dr"), action="list",
-                              at=clock.now())
+        lambda c: access.note(
+            c, tenant=TenantId("other"), actor=ActorId("dr"), action="list", at=clock.now()
+        )
     )
-    assert [e.seq for e in store.read_now(lambda c: list(access.entries(c, tenant=TenantId("other"))))] == [1]
+    assert [
+        e.seq for e in store.read_now(lambda c: list(access.entries(c, tenant=TenantId("other"))))
+    ] == [1]

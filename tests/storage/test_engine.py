@@ -18,7 +18,13 @@ def test_every_connection_has_the_promised_pragmas(store: Store) -> None:
     for connection in connections:
         found = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "secure_delete")
+            for name in (
+                "journal_mode",
+                "synchronous",
+                "foreign_keys",
+                "busy_timeout",
+                "secure_delete",
+            )
         }
         assert found["journal_mode"] == "wal"
         assert found["synchronous"] == 2
@@ -35,7 +41,9 @@ def test_a_write_that_raises_keeps_nothing(store: Store) -> None:
 
     with pytest.raises(RuntimeError):
         store.write_now(write)
-    assert store.read_now(lambda c: c.execute(select(meta.c.key).where(meta.c.key == "k")).all()) == []
+    assert (
+        store.read_now(lambda c: c.execute(select(meta.c.key).where(meta.c.key == "k")).all()) == []
+    )
 
 
 def test_writers_of_many_threads_lose_nothing(store: Store) -> None:
@@ -54,4 +62,9 @@ def test_writers_of_many_threads_lose_nothing(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert store.read_now(lambda c: c.execute(select(meta.c.value).where(meta.c.key == "n")).scalar_one()) == "60"
+    assert (
+        store.read_now(
+            lambda c: c.execute(select(meta.c.value).where(meta.c.key == "n")).scalar_one()
+        )
+        == "60"
+    )

@@ -18,9 +18,18 @@ LEASE = timedelta(seconds=60)
 
 def new(name: str = "t1", **more) -> turns.NewTurn:
     base = turns.NewTurn(
-        tenant=TenantId("default"), turn=name, session="s1", flow="copilot", actor="dr",
-        patient=None, key=None, request_sha256="a", text="latest HbA1c?", person="",
-        as_of=__import__("datetime").date(2026, 3, 1), pinned={},
+        tenant=TenantId("default"),
+        turn=name,
+        session="s1",
+        flow="copilot",
+        actor="dr",
+        patient=None,
+        key=None,
+        request_sha256="a",
+        text="latest HbA1c?",
+        person="",
+        as_of=__import__("datetime").date(2026, 3, 1),
+        pinned={},
     )
     return replace(base, **more)
 
@@ -32,9 +41,16 @@ def begin(store, clock, it):
 def finish(store, clock, it, begun, answer="8.2 %"):
     store.write_now(
         lambda c: turns.finish(
-            c, new=it, begun=begun, status="complete", answer=answer,
-            result={"answer": answer, "citations": []}, trace={}, numbering={("x", 1): 1},
-            prompts=[[("system", "h1", "rules"), ("user", "h2", "question")]], now=clock.now(),
+            c,
+            new=it,
+            begun=begun,
+            status="complete",
+            answer=answer,
+            result={"answer": answer, "citations": []},
+            trace={},
+            numbering={("x", 1): 1},
+            prompts=[[("system", "h1", "rules"), ("user", "h2", "question")]],
+            now=clock.now(),
         )
     )
 
@@ -44,7 +60,9 @@ def test_a_finished_turn_keeps_its_answer_history_and_numbers(store, clock):
     finish(store, clock, new(), first)
     second = begin(store, clock, new("t2", text="and the LDL?"))
     assert [(role, text) for role, text, _ in second.history] == [
-        ("user", "latest HbA1c?"), ("assistant", "8.2 %")]
+        ("user", "latest HbA1c?"),
+        ("assistant", "8.2 %"),
+    ]
     assert second.numbering == {("x", 1): 1}
     assert second.revision == 1
 
@@ -67,7 +85,9 @@ def test_a_turn_whose_lease_ran_out_is_incomplete_and_cannot_commit(store, clock
     assert second.fence == first.fence + 1
     with pytest.raises(Conflict):
         finish(store, clock, new(), first)
-    status = store.read_now(lambda c: c.execute(select(turn.c.status).where(turn.c.id == "t1")).scalar())
+    status = store.read_now(
+        lambda c: c.execute(select(turn.c.status).where(turn.c.id == "t1")).scalar()
+    )
     assert status == "incomplete"
     assert second.history == ()
 

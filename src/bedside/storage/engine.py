@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.pool import QueuePool
 
 __all__ = ["open_engine", "sqlite_url"]
@@ -19,15 +19,19 @@ def sqlite_url(home: Path) -> str:
 
 
 def open_engine(url: str) -> Engine:
-    """Open an engine. SQLite: WAL, synchronous=FULL, foreign keys, secure delete, busy timeout.
+    """Open an engine. No message of it holds a parameter. SQLite: WAL, synchronous=FULL, foreign keys, secure delete, busy timeout.
 
     Transactions on SQLite are begun by hand (`storage.store`), so that writers can take
     `BEGIN IMMEDIATE`.
     """
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True)
+        address = make_url(url)
+        if address.drivername in {"postgres", "postgresql"}:
+            address = address.set(drivername="postgresql+psycopg")
+        return create_engine(address, pool_pre_ping=True, hide_parameters=True)
     engine = create_engine(
         url,
+        hide_parameters=True,  # they are what patients said
         poolclass=QueuePool,
         pool_size=8,
         max_overflow=8,

@@ -5,6 +5,7 @@ Nothing here knows what a flow is; `flows.ledger` joins these rows with a flow's
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
@@ -243,8 +244,6 @@ def put_message(
     connection: Connection, *, new: NewTurn, role: str, text: str, now: datetime
 ) -> str:
     """Append a message; its text is a citable revision of kind "message". Returns its source id."""
-    import hashlib
-
     ordinal = connection.execute(
         select(func.coalesce(func.max(message.c.ordinal), -1) + 1).where(
             message.c.tenant == new.tenant, message.c.session == new.session
@@ -352,10 +351,13 @@ def finish(
     prompts: Sequence[Sequence[tuple[str, str, str]]],
     now: datetime,
     apply: Callable[[Connection], None] | None = None,
+    cited: Mapping[tuple[str, int], tuple[str, str, str]] | None = None,
 ) -> None:
     """Transaction 2: result, answer, citations, numbering, prompts; the lease is given back.
 
-    `prompts` holds, per model call, (role, SHA-256, text) parts in wire order.
+    `prompts` holds, per model call, (role, SHA-256, text) parts in wire order. `cited` are whole
+    texts that came from a pack, as (source id, revision) -> (kind, title, text): those that are not
+    stored yet are, so that what was cited can be read back after the pack has changed.
 
     Raises:
         Conflict: a later turn took the conversation; nothing is written.
@@ -368,6 +370,8 @@ def finish(
         )
     if apply is not None:
         apply(connection)
+    for key, text in (cited or {}).items():
+        _keep(connection, new.tenant, key, text, now=now)
     connection.execute(
         update(turn)
         .where(turn.c.tenant == new.tenant, turn.c.id == begun.turn)
@@ -394,6 +398,42 @@ def finish(
         .where(session.c.tenant == new.tenant, session.c.id == new.session)
         .values(revision=begun.revision + 1, lease_turn=None, lease_owner=None, lease_until=None)
     )
+
+
+def _keep(
+    connection: Connection,
+    tenant: str,
+    key: tuple[str, int],
+    content: tuple[str, str, str],
+    *,
+    now: datetime,
+) -> None:
+    kind, title, text = content
+    known = connection.execute(
+        select(source_table.c.id).where(
+            source_table.c.tenant == tenant,
+            source_table.c.id == key[0],
+            source_table.c.revision == key[1],
+        )
+    ).first()
+    if known is None:
+        connection.execute(
+            insert(source_table).values(
+                tenant=tenant,
+                id=key[0],
+                revision=key[1],
+                kind=kind,
+                title=title,
+                section="",
+                superseded=False,
+                text=text,
+                sha256=hashlib.sha256(text.encode()).hexdigest(),
+                media_type="text/plain",
+                meta="{}",
+                state="ready",
+                created_at=now,
+            )
+        )
 
 
 def _put_citations(

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from bedside import __version__
 from bedside.clinical.packs import Pack, PackFile, parse_pack
-from bedside.core.errors import BedsideError
+from bedside.core.errors import BedsideError, OutsideError
 from bedside.storage import turns
 from bedside.storage.tables.source import chunk, source
 
@@ -71,8 +70,8 @@ async def _store(engine: Engine) -> dict[str, Any]:
             )
             return _check("store", f"SQLite, {mode}, integrity {found}", ok=found == "ok")
         await engine.store.read(lambda c: c.execute(text("SELECT 1")).scalar())
-    except SQLAlchemyError as error:
-        return _check("store", f"does not answer ({type(error).__name__})", ok=False)
+    except OutsideError as error:
+        return _check("store", str(error), ok=False)
     return _check("store", engine.store.engine.dialect.name)
 
 
