@@ -128,6 +128,7 @@ class EventReader:
     def __init__(self, *, spec: str) -> None:
         self._spec = spec
         self._blocks: dict[int, dict[str, Any]] = {}
+        self._written: dict[int, str] = {}
         self._closed: set[int] = set()
         self._stop: str | None = None
         self._ended = False
@@ -147,7 +148,8 @@ class EventReader:
         elif kind == "message_start":
             self._count(mapping(event.get("message")).get("usage"))
         elif kind == "message_delta":
-            self._stop = mapping(event.get("delta")).get("stop_reason") or self._stop
+            stop = mapping(event.get("delta")).get("stop_reason")
+            self._stop = self._stop if stop is None else string(stop)
             self._count(event.get("usage"))
         elif kind == "message_stop":
             self._ended = True
@@ -168,7 +170,8 @@ class EventReader:
         if kind == "tool_use":
             string(block.get("id"))
             string(block.get("name"))
-            block["written"] = ""
+        elif kind == "thinking":
+            block["thinking"] = string(block.get("thinking") or "")
         return string(block.get("text", "")) if kind == "text" else ""
 
     def _delta(self, event: Mapping[str, Any]) -> str:
@@ -180,9 +183,13 @@ class EventReader:
         if kind == "text_delta":
             return string(delta.get("text"))
         if kind == "input_json_delta":
-            block["written"] = block.get("written", "") + string(delta.get("partial_json"))
+            index = self._index(event)
+            written = self._written.get(index, "")
+            self._written[index] = written + string(delta.get("partial_json"))
         elif kind == "thinking_delta":
-            block["thinking"] = block.get("thinking", "") + string(delta.get("thinking"))
+            if block.get("type") != "thinking":
+                raise Failure("malformed")
+            block["thinking"] += string(delta.get("thinking"))
         elif kind == "signature_delta":
             block["signature"] = string(delta.get("signature"))
         return ""
@@ -233,7 +240,7 @@ class EventReader:
                     continue
                 if index not in self._closed:
                     raise Failure("malformed")
-                written = block["written"] or json.dumps(block.get("input") or {})
+                written = self._written.get(index) or json.dumps(block.get("input") or {})
                 calls.append(
                     ToolCall(id=block["id"], name=block["name"], arguments=whole_arguments(written))
                 )
