@@ -237,6 +237,7 @@ class Ledger(Generic[S]):
             numbering={(str(s), r): n for (s, r), n in numbering.items()},
             prompts=prompts,
             apply=self._reducer(flow, changes),
+            cited=_pack_texts(final),
         )
         return TurnResult(turn=opened.turn, status=status, body=body)
 
@@ -302,6 +303,7 @@ class Ledger(Generic[S]):
         numbering: Mapping[tuple[str, int], int],
         prompts: Sequence[Sequence[tuple[str, str]]],
         apply: Callable[[Connection], None] | None,
+        cited: Mapping[tuple[str, int], tuple[str, str, str]] | None = None,
     ) -> None:
         begun, new = self._begun, self._require_new()
         if begun is None:
@@ -323,6 +325,7 @@ class Ledger(Generic[S]):
                 prompts=hashed,
                 now=self._clock.now(),
                 apply=apply,
+                cited=cited,
             )
         )
 
@@ -330,6 +333,20 @@ class Ledger(Generic[S]):
         if self._new is None:
             raise AssertionError("a turn is finished only after it was opened")
         return self._new
+
+
+def _pack_texts(final: Done[S]) -> dict[tuple[str, int], tuple[str, str, str]]:
+    """Whole texts of cited sources that ship in a pack (their ids begin with "pack:")."""
+    found: dict[tuple[str, int], tuple[str, str, str]] = {}
+    shown = final.prompt.shown if final.prompt is not None else {}
+    for cited in final.verdict.citations:
+        source = cited.span.source
+        if not source.id.startswith("pack:"):
+            continue
+        for item in shown.get(cited.n, ()):
+            if item.span is not None and (item.span.start, item.span.end) == (0, len(item.body)):
+                found[source.id, source.revision] = (source.kind, source.title, item.body)
+    return found
 
 
 def _first_result(earlier: turns.Earlier) -> TurnResult:
