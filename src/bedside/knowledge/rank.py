@@ -39,7 +39,7 @@ COVERAGE_FLOOR = 0.3
 """Share of the query's weight that a chunk must cover to count as a lexical hit."""
 _WORDS_ENOUGH = 2.0
 """In a long query the share of so many words suffices."""
-FEEDBACK = 10
+FEEDBACK = 20
 FEEDBACK_LEAST = 3
 FEEDBACK_PER = 50
 """One more hit is asked back for so many chunks: a small library has few good ones."""
