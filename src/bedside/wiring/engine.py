@@ -35,6 +35,7 @@ from bedside.wiring.checks import gate_with
 from bedside.wiring.flows import flow_named
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.running import Event
+from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
 
 __all__ = ["Engine"]
@@ -49,6 +50,7 @@ class Engine:
         self.models = models_config(settings)
         self._gateway = build_gateway(self.models, clock=clock, rng=_seeded())
         self._background: asyncio.Task[None] | None = None
+        self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
 
     def local(self) -> Who:
         """The one user of a local command."""
@@ -129,7 +131,10 @@ class Engine:
             gate=gate_with(others),
             clock=self.clock,
         )
-        return await turn(lambda _request, _opened: (flow,), request, services, emit)
+        result = await turn(lambda _request, _opened: (flow,), request, services, emit)
+        if self.telemetry is not None:
+            self.telemetry.turn(result.body)
+        return result
 
     def _live(self, *, unreviewed: bool) -> dict[str, str]:
         """Settings that flows read at every turn, as strings."""
@@ -431,6 +436,8 @@ class Engine:
             self._background.cancel()
             await asyncio.gather(self._background, return_exceptions=True)
         self.texts.close()
+        if self.telemetry is not None:
+            self.telemetry.close()
         self.store.close()
 
 

@@ -1,0 +1,64 @@
+"""A turn as spans: the GenAI names, and nothing of the patient."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from bedside.wiring.telemetry import Telemetry, telemetry_to
+
+BODY = {
+    "turn_id": "turn-1", "flow": "copilot", "session_id": "session-1", "status": "complete",
+    "answer": "HbA1c of Quillfeather 8.2 % [1]", "answered_by": "model:m",
+    "citations": [{"quote": "Quillfeather 8.2 %"}], "claims": [{"text": "Quillfeather"}],
+    "removed": [], "degraded": ["record: timeout"], "egress": "none", "ms": 120.0,
+    "plan": {"intent": "labs", "source": "rules", "queries": ["Quillfeather HbA1c"]},
+    "receipt": {"total": 900, "limit": 6000, "cacheable": 400},
+    "calls": [
+        {"provider": "anthropic", "model": "m", "role": "writer", "input": 10, "output": None,
+         "cache_read": 4, "cache_write": None, "ms": 80.0, "cost_usd": None, "outcome": "ok"},
+        {"provider": "openai", "model": "n", "role": "writer", "input": None, "output": None,
+         "cache_read": None, "cache_write": None, "ms": 5.0, "cost_usd": None, "outcome": "http_529"},
+    ],
+}  # fmt: skip
+
+
+class Clock:
+    def now(self) -> datetime:
+        return datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def spans():
+    exporter = InMemorySpanExporter()
+    telemetry = Telemetry(exporter, clock=Clock(), batch=False)
+    telemetry.turn(BODY)
+    telemetry.close()
+    return exporter.get_finished_spans()
+
+
+@pytest.mark.requirement("EN-T2")
+def test_a_turn_is_one_trace_with_its_calls_under_it(spans):
+    calls, root = spans[:2], spans[2]
+    assert root.name == "invoke_agent copilot"
+    assert root.attributes["gen_ai.agent.name"] == "bedside/copilot"
+    assert root.end_time - root.start_time == 120_000_000
+    assert [call.parent.span_id for call in calls] == [root.context.span_id] * 2
+    assert calls[0].attributes["gen_ai.usage.input_tokens"] == 10
+    assert "gen_ai.usage.output_tokens" not in calls[0].attributes
+    assert calls[1].status.description == "http_529"
+
+
+@pytest.mark.requirement("EN-S4")
+def test_no_attribute_holds_text_of_the_patient(spans):
+    assert spans
+    assert "Quillfeather" not in "".join(span.to_json() for span in spans)
+
+
+def test_without_an_address_nothing_is_sent():
+    assert telemetry_to("", clock=Clock()) is None
