@@ -13,6 +13,8 @@ from importlib import resources
 from bedside.core.context import Block, Cap, Count, Item
 from bedside.flows.copilot.hard import hard_blocks
 from bedside.flows.copilot.modes import MODES
+from bedside.flows.copilot.plain import persona
+from bedside.flows.copilot.plain_view import for_patient, plain_blocks
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.relevance import rank_facts
 from bedside.flows.copilot.rules import rule_draft
@@ -66,7 +68,7 @@ def blocks_of(view: View[Nothing]) -> tuple[Block, ...]:
         blocks += _record(view, record)
     blocks += _documents(view)
     blocks += _knowledge(view)
-    blocks += hard_blocks(view)
+    blocks += plain_blocks(view) if for_patient(view) else hard_blocks(view)
     blocks += _memories(view)
     return tuple(blocks)
 
@@ -83,8 +85,8 @@ def _text(name: str) -> str:
 
 
 def _persona(view: View[Nothing]) -> str:
-    if view.request.option("audience") == "patient":
-        return _text("patient")
+    if for_patient(view):
+        return persona()
     return _text("clinician" if grounded(view.opened) else "knowledge")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from bedside.clinical.vocabulary import expand
@@ -13,10 +14,20 @@ from bedside.knowledge.needs import Hit
 from bedside.language.sentences import sentences
 from bedside.language.stems import stems
 
-__all__ = ["Excerpt", "best_sentences", "terms_of"]
+__all__ = ["Excerpt", "best_sentences", "opening_sentences", "terms_of"]
 
 _SHORTEST, _LONGEST = 25, 420
 _OF_ONE_PASSAGE = 2
+_ROW_BARS = 2
+_HEADER = re.compile(
+    r"\**(?:patient|name|dob|date of birth|mrn|nhs|address|re|ref|dear)\b[ :*]", re.IGNORECASE
+)
+_ASKED = 0.6
+"""From this weight on a term is the question's own, not a guess from the record."""
+_POINTS_ON = re.compile(
+    r"\b(?:these|the following|as follows|listed below|shown below|see (?:the )?(?:table|section))\b|:\Z",
+    re.IGNORECASE,
+)
 _ASKING = frozenset(
     stem
     for word in [
@@ -82,36 +93,79 @@ def terms_of(text: str, *, more: Sequence[str] = ()) -> dict[str, float]:
 
 
 def best_sentences(
-    hits: Sequence[Hit], terms: Mapping[str, float], *, most: int
+    hits: Sequence[Hit],
+    terms: Mapping[str, float],
+    *,
+    most: int,
+    about: Sequence[frozenset[str]] = (),
+    fewest: int = 2,
 ) -> tuple[Excerpt, ...]:
     """The sentences that hold most of the terms, from different places, best first.
 
-    A sentence needs two of the terms, or the only one there is. Between equal ones the better hit
-    wins. At most two sentences of one passage.
+    Rare terms count more than common ones. At most two sentences of one passage.
+
+    Args:
+        hits: Passages, best first; between equal sentences the better passage wins.
+        terms: Stems with weights, from `terms_of`.
+        most: So many sentences at most.
+        about: Names that the question speaks of, each as its stems: a sentence, or the heading it
+            stands under, holds at least one of them whole. Empty asks for none.
+        fewest: So many of the terms a sentence holds at least (fewer where there are fewer).
     """
-    needed = min(2, sum(1 for weight in terms.values() if weight >= 1.0) or 1)
+    needed = min(fewest, sum(1 for weight in terms.values() if weight >= 1.0) or 1)
+    rows = [
+        (place, hit, start, end, set(stems(hit.text[start:end])))
+        for place, hit in enumerate(hits)
+        for start, end in sentences(hit.text)
+        if _readable(hit.text[start:end])
+    ]
+    rarity = _rarity(terms, [own for *_, own in rows])
     found: list[tuple[float, int, Excerpt]] = []
-    for place, hit in enumerate(hits):
-        heading = set(stems(hit.prefix))
+    for place, hit, start, end, own in rows:
+        heading = set(stems(f"{hit.prefix} {hit.span.source.title} {hit.span.source.section}"))
+        matched = [stem for stem in terms if stem in own]
+        both = own | heading
+        if sum(stem in both for stem in terms if terms[stem] >= _ASKED) < needed:
+            continue
+        named = sum(name <= own for name in about)
+        if about and not any(name <= both for name in about):
+            continue
+        score = sum(terms[stem] * rarity[stem] for stem in matched)
+        score += sum(0.4 * terms[stem] * rarity[stem] for stem in terms if stem in heading - own)
+        score = score * (1 + named) / math.sqrt(4 + len(own)) / (1 + 0.08 * place)
+        if hit.span.source.superseded:
+            score *= 0.5
+        found.append((-score, place, _excerpt(hit, start, end, score)))
+    return _varied(sorted(found, key=lambda row: row[:2]), most)
+
+
+def _readable(text: str) -> bool:
+    """A whole statement: no heading, table row, fragment, or pointer to something below."""
+    plain = (
+        _SHORTEST <= len(text) <= _LONGEST
+        and not text.startswith("#")
+        and text.count("|") < _ROW_BARS
+    )
+    return plain and not _POINTS_ON.search(text)
+
+
+def _rarity(terms: Mapping[str, float], found: Sequence[set[str]]) -> dict[str, float]:
+    """How telling each term is among these sentences: above 0, higher is rarer."""
+    return {
+        stem: math.log(1 + len(found) / (1 + sum(stem in own for own in found))) + 0.2
+        for stem in terms
+    }
+
+
+def opening_sentences(hits: Sequence[Hit], *, most: int) -> tuple[Excerpt, ...]:
+    """The first readable sentences of the best passage: what a document says at all."""
+    found: list[Excerpt] = []
+    for hit in hits[:2]:
         for start, end in sentences(hit.text):
             text = hit.text[start:end]
-            if (
-                not _SHORTEST <= len(text) <= _LONGEST
-                or text.startswith("#")
-                or text.count("|") > 1
-            ):
-                continue
-            own = set(stems(text))
-            matched = [stem for stem in terms if stem in own]
-            if len(matched) < needed and not (matched and heading & set(terms) - own):
-                continue
-            score = sum(terms[stem] for stem in matched)
-            score += 0.3 * sum(terms[stem] for stem in terms if stem in heading - own)
-            score = score / math.sqrt(4 + len(own)) / (1 + 0.08 * place)
-            if hit.span.source.superseded:
-                score *= 0.5
-            found.append((-score, place, _excerpt(hit, start, end, score)))
-    return _varied(sorted(found, key=lambda row: row[:2]), most)
+            if _readable(text) and not _HEADER.match(text) and len(found) < most:
+                found.append(_excerpt(hit, start, end, 1.0))
+    return tuple(found)
 
 
 def _excerpt(hit: Hit, start: int, end: int, score: float) -> Excerpt:

@@ -172,7 +172,10 @@ def again(view: View[Nothing]) -> tuple[Need[Any], ...]:
 
 def _suggested(view: View[Nothing], record: RecordFacts) -> tuple[Need[Any], ...]:
     """Guidelines for the open problems and medicines, where the question needs reasoning."""
-    if not view.plan.clinical or parsed_of(view).queries:
+    asked = any(
+        isinstance(need, SearchNeed) and need.corpus == "knowledge" for need in view.plan.needs
+    )
+    if not asked or parsed_of(view).queries:
         return ()
     problems = [fact.name for fact in record.of("conditions") if fact.status in _OPEN_STATES]
     drugs = [fact.name for fact in record.of("medications") if fact.status == "active"]

@@ -35,6 +35,7 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
     "conditions": (("conditions", 20),),
     "orders": (("orders", 15),),
     "documents": (("documents", 15), ("reports", 5)),
+    "letters": (("documents", 5),),
     "immunizations": (("immunizations", 15),),
     "careplans": (("careplans", 10), ("goals", 10)),
     "question": (("conditions", 8), ("medications", 8)),
@@ -43,6 +44,7 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
 _MOST_BEARING = 6
 _STANDING_ONLY = {"conditions", "medications"}
 _WITH_PAST = {"conditions", "medications", "synopsis", "timeline", "unknown"}
+_REASONED = {"plan", "diagnosis", "drug", "risk", "protocol", "question", "unknown", "synopsis"}
 _WITH_RESULTS = {"synopsis", "labs", "trend", "unknown", "risk"}
 _ALWAYS_APART: frozenset[str] = frozenset({"demographics", "allergies", "alerts"})
 
@@ -109,7 +111,8 @@ def _open_question(
         yield _INTENT, facts[:most]
     if intent in _WITH_RESULTS:
         yield _REST + 10, _latest_results(record)[:_MOST_KINDS]
-    yield _INTENT, _evidence(record)
+    if intent in _REASONED:
+        yield _INTENT, _evidence(record)
 
 
 def _of_query(query: Query, record: RecordFacts) -> list[Fact]:
@@ -193,9 +196,26 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
         reasons = {fact.name for fact in named}
         given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
         return [*near[:4], *_newest_of_each(given)[:6], *results]
+    if entity.kind in {"analyte", "panel"}:
+        return _conditions_of(entity, record)
     if entity.kind in {"drug", "drug_class"}:
         return matching(entity, record.of("allergies"))
     return []
+
+
+def _conditions_of(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """Standing problems that the analyte follows, and what is given for them."""
+    keys = {entity.key, *panel_members(entity.key)}
+    named = [
+        fact
+        for name, results in _RESULTS_OF.items()
+        if results[0] in keys
+        for fact in matching(Entity(kind="condition", key=name, said=name), record.of("conditions"))
+        if is_active(fact)
+    ]
+    reasons = {fact.name for fact in named}
+    given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
+    return [*_newest_of_each(named)[:3], *_newest_of_each(given)[:4]]
 
 
 _KIDNEY = ("egfr", "creatinine", "potassium", "acr")

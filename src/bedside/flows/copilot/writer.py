@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
 from bedside.core.turn import Draft
-from bedside.flows.copilot.excerpts import Excerpt, best_sentences, terms_of
+from bedside.flows.copilot.excerpts import (
+    Excerpt,
+    best_sentences,
+    opening_sentences,
+    terms_of,
+)
 from bedside.flows.copilot.hard import hard_data_of, hard_items
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.names import analyte_key, matching, nearby, panel_members, shown_name
@@ -24,6 +30,8 @@ from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of
 from bedside.flows.flow import View
+from bedside.knowledge.needs import Hit
+from bedside.language.stems import stems
 from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["write_unaided"]
@@ -31,6 +39,9 @@ __all__ = ["write_unaided"]
 _HONEST = "Composed without a model from entries and sentences as written; nothing is interpreted."
 _MOST_ENTITIES = 4
 _RESERVE = 40
+_SURE = 0.6
+_WITH_CONTRADICTIONS = {"plan", "drug", "diagnosis", "risk", "protocol", "question", "unknown"}
+_MOST_QUOTED = 4
 _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
 _MOST_STANDING = 3
@@ -50,13 +61,16 @@ def write_unaided(view: View[Nothing]) -> Draft:
         _knowledge(view, sheet, limit)
         return sheet.draft(by="extractive")
     fresh = [one for one in _documents(view) if one.superseded is False]
-    if view.request.documents or view.request.selected:
+    documents_first = bool(
+        view.request.documents or view.request.selected or view.plan.intent == "letters"
+    )
+    if documents_first:
         _quoted(fresh, "In the document:", sheet, limit)
     if view.plan.intent == "synopsis":
         write_summary(record, sheet, today=view.opened.as_of, words=limit)
     else:
         _grounded(view, record, sheet, limit)
-    if not (view.request.documents or view.request.selected):
+    if not documents_first:
         _quoted(fresh[:2], "In the documents:", sheet, limit)
     _guidelines(view, record, sheet, limit)
     sheet.gap()
@@ -75,9 +89,15 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
     parsed = parsed_of(view)
     for entity in parsed.entities[:_MOST_ENTITIES]:
         _about(entity, record, sheet)
-    said = len(sheet.lines)
+    told = [
+        key
+        for entity in parsed.entities
+        for key in (entity.key, *panel_members(entity.key))
+        if entity.kind in {"analyte", "panel"}
+    ]
     _by_rule(record, parsed, sheet)
-    _contradictions(record, parsed, sheet)
+    if view.plan.intent in _WITH_CONTRADICTIONS:
+        _contradictions(record, parsed, sheet)
     if view.plan.intent in _WITH_ALLERGIES:
         _allergies(record, sheet)
     ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
@@ -85,18 +105,23 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
     if parsed.windows:
         lines = [fact for fact in lines if parsed.windows[0].holds(day_of(fact))] or lines[:3]
     if lines:
-        _bullets(lines, record, sheet, limit, lead=said > 0)
+        _bullets(lines, record, sheet, limit, told_already=told)
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
 
 
 def _bullets(
-    facts: Sequence[Fact], record: RecordFacts, sheet: Sheet, limit: int, *, lead: bool
+    facts: Sequence[Fact],
+    record: RecordFacts,
+    sheet: Sheet,
+    limit: int,
+    *,
+    told_already: Sequence[str],
 ) -> None:
     """Entries in order of relevance; the readings of one analyte together in one line."""
-    sheet.say("Also in the record:" if lead else "In the record, most relevant first:")
-    told: set[str] = set()
+    sheet.say("Also in the record:" if sheet.lines else "In the record, most relevant first:")
+    told = set(told_already)
     for fact in facts:
         if not _room(sheet, limit):
             break
@@ -215,7 +240,31 @@ def _documents(view: View[Nothing]) -> tuple[Excerpt, ...]:
         return ()
     ids = {str(one) for one in (*view.request.documents, *view.request.selected)}
     chosen = [hit for hit in hits.hits if not ids or str(hit.span.source.id) in ids]
-    return best_sentences(chosen, terms_of(view.request.text), most=4 if ids else 2)
+    terms = terms_of(view.request.text)
+    asked = bool(ids) or view.plan.intent == "letters"
+    if not asked:
+        return best_sentences(chosen, terms, most=2, about=_names_in(view))
+    if not ids:
+        chosen = _titled(chosen, view.request.text)
+    found = best_sentences(chosen, terms, most=_MOST_QUOTED, fewest=1)
+    return found or opening_sentences(chosen, most=_MOST_QUOTED)
+
+
+def _titled(hits: Sequence[Hit], text: str) -> list[Hit]:
+    """The passages of the documents that the question names by title, else all of them."""
+    said = set(stems(text))
+    share = {str(hit.span.source.id): len(said & set(stems(hit.span.source.title))) for hit in hits}
+    best = max(share.values(), default=0)
+    return [hit for hit in hits if share[str(hit.span.source.id)] == best]
+
+
+def _names_in(view: View[Nothing]) -> tuple[frozenset[str], ...]:
+    """What the question names, each as stems: its usual name and as it was said, spelled out."""
+    names: list[str] = []
+    for entity in parsed_of(view).entities:
+        names += [thing_name(entity).split(" (")[0], entity.said, shown_name(entity.key)]
+        names += [one.replacement for one in expand(entity.said) if one.weight > _SURE]
+    return tuple(dict.fromkeys(frozenset(stems(name)) for name in names if stems(name)))
 
 
 def _quoted(excerpts: Sequence[Excerpt], lead: str, sheet: Sheet, limit: int) -> None:
@@ -242,7 +291,10 @@ def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: i
     problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
     more = [*problems, *(_CAUTIONS if view.plan.intent == "drug" else ())]
     found = best_sentences(
-        hits.hits, terms_of(view.request.text, more=more), most=3 if limit > _LONG_ANSWER else 2
+        hits.hits,
+        terms_of(view.request.text, more=more),
+        most=3 if limit > _LONG_ANSWER else 2,
+        about=_names_in(view),
     )
     _quoted(found, "Guidelines say (not specific to this patient):", sheet, limit + 60)
 
@@ -251,11 +303,16 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     """Without a patient: the best sentence first, then what supports it."""
     hits = hits_of(view, "knowledge")
     found = (
-        best_sentences(hits.hits, terms_of(view.request.text), most=3 + limit // 80)
+        best_sentences(
+            hits.hits,
+            terms_of(view.request.text),
+            most=3 + limit // 80,
+            about=_names_in(view),
+        )
         if hits is not None
         else ()
     )
-    evidence = hard_items(hard_data_of(view))[:2]
+    evidence = _evidence(view)
     if not found and evidence:
         sheet.say("No guideline passage was found; papers that bear on the question:")
         for item in evidence:
@@ -284,6 +341,16 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
         _papers(evidence[0], sheet)
     sheet.gap()
     sheet.say(_HONEST)
+
+
+def _evidence(view: View[Nothing]) -> list[Item]:
+    """Decision nodes that speak of a medicine the question names, or of its subject."""
+    drugs = [one for one in parsed_of(view).entities if one.kind in {"drug", "drug_class"}]
+    names = {frozenset(stems(thing_name(one).split(" (")[0])) for one in drugs}
+    items = hard_items(hard_data_of(view))
+    if names:
+        items = [one for one in items if any(name <= set(stems(one.body)) for name in names)]
+    return items[:2]
 
 
 def _papers(item: Item, sheet: Sheet) -> None:
