@@ -13,7 +13,7 @@ from bedside.context.compiled import Compiled
 from bedside.context.compose import LEAD, Writer, row, scaled
 from bedside.context.fit import check_pools, fit
 from bedside.context.layout import HOMES, Echo, Home, echoes, home, in_order
-from bedside.context.parts import Unit, prepare
+from bedside.context.parts import Frame, Unit, prepare
 from bedside.context.render import FRAMING, Meter
 from bedside.context.tokens import Counter, o200k
 from bedside.core.context import Block, Budget, Count, Layout, Message, Numbering, Row
@@ -151,16 +151,19 @@ class _Job:
         check_pools(self.parts, self.budget.pools)
         for part in self.parts:
             apply_cap(part)
-        opening, closing = echoes(self.parts, self.layout, self.meter)
+        tail = self._frames()
+        opening, closing = echoes(self.parts, self.layout, self.meter, tail=tail)
         says = [*opening, *closing]
         self._soft(sum(echo.tokens for echo in says))
-        framing = (
-            self._framing(says, [unit for part in self.parts for unit in part.units if unit.keep]),
-            self._framing(says, [unit for part in self.parts for unit in part.units]),
+        units = [unit for part in self.parts for unit in part.units]
+        line = FRAMING + self.meter.raw(LEAD)
+        lead = (
+            line if any(_answers(unit) for unit in units if unit.keep) else 0,
+            line if any(_answers(unit) for unit in units) else 0,
         )
         raw = floor(room / self.counter.factor)
         try:
-            fit(self.parts, says, room=raw, framing=framing, pools=self.budget.pools)
+            fit(self.parts, says, room=raw, lead=lead, pools=self.budget.pools)
         except BudgetTooSmall as error:
             factor = self.counter.factor
             sizes = {name: ceil(size * factor) for name, size in error.blocks.items()}
@@ -191,16 +194,14 @@ class _Job:
                 demand += part.wrapper + sum(unit.tokens for unit in part.units)
         apply_soft(self.parts, demand=demand, soft=self.budget.soft)
 
-    def _framing(self, says: Sequence[Echo], units: Sequence[Unit]) -> int:
-        """Tokens of framing of the messages that these open, history's own messages apart."""
-        homes = {home(part, self.layout) for part in {unit.part for unit in units}}
-        if says:
-            homes.add("tail")
-        fixed = FRAMING * len(homes - {"history"})
-        if any(_answers(unit) for unit in units):
-            fixed += FRAMING + self.meter.raw(LEAD)
+    def _frames(self) -> Frame:
+        """Give the parts of each message one frame; history pays by the message. The tail's."""
         # A corrected count is rounded up once for each message.
-        return fixed + (len(homes) if self.counter.factor != 1 else 0)
+        tokens = FRAMING + (1 if self.counter.factor != 1 else 0)
+        frames = {where: Frame(0 if where == "history" else tokens) for where in HOMES}
+        for part in self.parts:
+            part.home = frames[home(part, self.layout)]
+        return frames["tail"]
 
     def _messages(
         self, writer: Writer, where: Home, index: int, says: tuple[Sequence[Echo], Sequence[Echo]]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import floor
 
 from bedside.context.layout import Echo
-from bedside.context.parts import Bit, Part, Unit, shorten_unit
+from bedside.context.parts import Bit, Frame, Part, Unit, shorten_unit
 from bedside.core.context import Pool
 from bedside.core.errors import BudgetTooSmall, InvalidArgument
 
@@ -59,7 +59,7 @@ def fit(
     says: Sequence[Echo],
     *,
     room: int,
-    framing: tuple[int, int],
+    lead: tuple[int, int],
     pools: Sequence[Pool],
 ) -> None:
     """Mark every unit as taken or left out.
@@ -68,8 +68,8 @@ def fit(
         parts: After their caps.
         says: Lines said again; they are protected.
         room: Tokens for all of it.
-        framing: Tokens of framing, inside `room`: of the messages that protected text opens, and
-            of all that any candidate may open.
+        lead: Tokens, inside `room`, of the line that a history may have to begin with: because
+            of what is protected, and because of any candidate.
         pools: Checked.
 
     Raises:
@@ -79,7 +79,9 @@ def fit(
         for unit in part.units:
             if unit.keep:
                 part.take(unit)
-    least, most = framing
+    for echo in says:
+        echo.home.open = True
+    least, most = lead
     need = _protected(parts, says) + least
     if need > room:
         _shorten_protected(parts, says, excess=need - room)
@@ -97,7 +99,8 @@ def _protected(parts: Sequence[Part], says: Sequence[Echo]) -> int:
         for part in parts
         if part.taken
     )
-    return held + sum(echo.tokens for echo in says)
+    homes = {part.home for part in parts if part.taken} | {echo.home for echo in says}
+    return held + sum(echo.tokens for echo in says) + sum(home.tokens for home in homes)
 
 
 def _sizes(parts: Sequence[Part], says: Sequence[Echo]) -> dict[str, int]:
@@ -177,14 +180,16 @@ def _demand(units: Sequence[Unit]) -> int:
     """Tokens that taking every unit adds."""
     total = 0
     seen: set[int] = set()
+    homes: set[Frame] = set()
     for unit in units:
         part = unit.part
         total += unit.tokens
         if part.number not in seen:
             seen.add(part.number)
+            homes.add(part.home)
             total += (0 if part.taken else part.wrapper) - part.charged
             total += part.more if part.lost else 0
-    return max(total, 0)
+    return max(total + sum(home.due for home in homes), 0)
 
 
 def _take(units: Sequence[Unit], room: int, demand: int, why: str) -> None:
@@ -203,7 +208,7 @@ def _take(units: Sequence[Unit], room: int, demand: int, why: str) -> None:
         if cost > room:
             closed = True
             # A unit that is shortened leaves others out: its "+N more" line stays.
-            extra = part.more - part.charged + (0 if part.taken else part.wrapper)
+            extra = part.more - part.charged + (0 if part.taken else part.wrapper) + part.home.due
             if not shorten_unit(unit, room - extra):
                 part.lose(unit, why)
                 continue

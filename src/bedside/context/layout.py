@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bedside.context.cut import MARK, longest_cut, word_ends
-from bedside.context.parts import Part
+from bedside.context.parts import Frame, Part
 from bedside.context.render import Meter, open_tag, reminder
 from bedside.core.context import Layout
 
@@ -57,9 +57,10 @@ def in_order(parts: Sequence[Part], where: Home, layout: Layout) -> list[Part]:
 class Echo:
     """A line said again. `opening` stands at the head of the tail, else at its end."""
 
-    __slots__ = ("_same", "cuttable", "opening", "part", "text", "tokens", "trimmed")
+    __slots__ = ("_same", "cuttable", "home", "opening", "part", "text", "tokens", "trimmed")
 
-    def __init__(self, part: Part, *, opening: bool, same: bool) -> None:
+    def __init__(self, part: Part, home: Frame, *, opening: bool, same: bool) -> None:
+        self.home = home
         self.part, self.opening, self._same = part, opening, same
         self.cuttable = opening and same
         self.trimmed = False
@@ -94,10 +95,13 @@ class Echo:
             self.tokens = self._measure(self.text)
 
 
-def echoes(parts: Sequence[Part], layout: Layout, meter: Meter) -> tuple[list[Echo], list[Echo]]:
+def echoes(
+    parts: Sequence[Part], layout: Layout, meter: Meter, *, tail: Frame
+) -> tuple[list[Echo], list[Echo]]:
     """The lines said again at the head and at the end of the tail, in wire order.
 
-    The question is the first line of the one and the last of the other.
+    The question is the first line of the one and the last of the other. `tail` is the framing of
+    the message that they stand in.
     """
     opening: list[Echo] = []
     closing: list[Echo] = []
@@ -106,17 +110,17 @@ def echoes(parts: Sequence[Part], layout: Layout, meter: Meter) -> tuple[list[Ec
     others = [part for part in parts if part.block.echo and home(part, layout) != "tail"]
     for part in ours:
         if part.bookend:
-            echo = Echo(part, opening=True, same=True)
+            echo = Echo(part, tail, opening=True, same=True)
             echo.trim(OPENING + meter.raw(open_tag(part.block.name)) * 2)
             opening.insert(0, echo)
         elif part.block.zone == "recency":
-            opening.append(Echo(part, opening=True, same=False))
+            opening.append(Echo(part, tail, opening=True, same=False))
     for part in others:
         if layout == "balanced":
-            opening.append(Echo(part, opening=True, same=False))
-        closing.append(Echo(part, opening=False, same=False))
+            opening.append(Echo(part, tail, opening=True, same=False))
+        closing.append(Echo(part, tail, opening=False, same=False))
     closing += [
-        Echo(part, opening=False, same=False)
+        Echo(part, tail, opening=False, same=False)
         for part in ours
         if not part.bookend and part.block.zone != "recency"
     ]

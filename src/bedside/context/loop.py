@@ -105,7 +105,7 @@ def extend(
         # An empty result still says so: only items compete, for what the bare results leave.
         parts = [prepare(b, n, meter=meter, window_step=1) for n, b in enumerate(blocks)]
         raw = floor((room - bare) / counter.factor) - tighter
-        fit(parts, (), room=max(raw, 0), framing=(0, 0), pools=())
+        fit(parts, (), room=max(raw, 0), lead=(0, 0), pools=())
         writer = Writer(prompt.numbering)
         index = len(prompt.messages) + 1
         made = tuple(

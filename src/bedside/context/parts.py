@@ -8,7 +8,7 @@ from bedside.context.cut import MARK, longest_cut
 from bedside.context.render import FRAMING, Meter, close_tag, open_tag
 from bedside.core.context import Block, Item, Shrink
 
-__all__ = ["LEAST_WORDS", "Bit", "Part", "Unit", "prepare", "shorten_unit"]
+__all__ = ["LEAST_WORDS", "Bit", "Frame", "Part", "Unit", "prepare", "shorten_unit"]
 
 LEAST_WORDS = 8
 """A cut at a word leaves at least this many, but in protected blocks, where one may do."""
@@ -64,11 +64,25 @@ class Unit:
             bit.why = why
 
 
+class Frame:
+    """The framing of one message, shared by its parts: paid when the first text enters."""
+
+    __slots__ = ("open", "tokens")
+
+    def __init__(self, tokens: int = 0) -> None:
+        self.tokens, self.open = tokens, False
+
+    @property
+    def due(self) -> int:
+        """Tokens still to be paid."""
+        return 0 if self.open else self.tokens
+
+
 class Part:
     """One block in play. `units` are best first; `bits` stand in the block's own order."""
 
     __slots__ = (
-        "bits", "block", "charged", "frame", "lost", "meter", "more", "number", "style", "taken",
+        "bits", "block", "charged", "frame", "home", "lost", "meter", "more", "number", "style", "taken",
         "units", "wrapper",
     )  # fmt: skip
 
@@ -76,6 +90,7 @@ class Part:
         self.block, self.number, self.meter = block, number, meter
         self.style = _style(block)
         self.frame = FRAMING if self.style == "message" else 0
+        self.home = Frame()
         self.wrapper = (
             0
             if self.style == "message"
@@ -112,19 +127,19 @@ class Part:
         self.units = self.alive()
 
     def cost(self, unit: Unit) -> int:
-        """Tokens that taking `unit` adds: itself, the block's fences at first, the "+N more" line."""
+        """Tokens that taking `unit` adds: itself, and what it opens."""
         return unit.tokens + self.opening()
 
     def opening(self) -> int:
         """Tokens that the next unit adds beside itself; negative where it ends the "+N more" line."""
         after = self.more if self.lost or self.taken + 1 < len(self.units) else 0
-        return after - self.charged + (0 if self.taken else self.wrapper)
+        return after - self.charged + (0 if self.taken else self.wrapper) + self.home.due
 
     def take(self, unit: Unit) -> None:
         """Keep a unit."""
         self.charged = self.more if self.lost or self.taken + 1 < len(self.units) else 0
         self.taken += 1
-        unit.taken = True
+        self.home.open = unit.taken = True
 
     def measure(self, body: str) -> int:
         """Tokens of a body as it would be rendered, without fences."""
