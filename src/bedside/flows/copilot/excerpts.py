@@ -14,11 +14,14 @@ from bedside.knowledge.needs import Hit
 from bedside.language.sentences import sentences
 from bedside.language.stems import stems
 
-__all__ = ["Excerpt", "best_sentences", "opening_sentences", "terms_of"]
+__all__ = ["Excerpt", "Passage", "best_passages", "best_sentences", "opening_sentences", "terms_of"]
 
 _SHORTEST, _LONGEST = 25, 420
 _OF_ONE_PASSAGE = 2
 _ROW_BARS = 2
+_RULE = frozenset("|-: ")
+_LABEL = 60
+_SHORT_PASSAGE = 6
 _HEADER = re.compile(
     r"\**(?:patient|name|dob|date of birth|mrn|nhs|address|re|ref|dear)\b[ :*]", re.IGNORECASE
 )
@@ -140,12 +143,10 @@ def best_sentences(
 
 
 def _readable(text: str) -> bool:
-    """A whole statement: no heading, table row, fragment, or pointer to something below."""
-    plain = (
-        _SHORTEST <= len(text) <= _LONGEST
-        and not text.startswith("#")
-        and text.count("|") < _ROW_BARS
-    )
+    """A whole statement or table row: no heading, rule, fragment, or pointer to something below."""
+    if text.count("|") >= _ROW_BARS:
+        return len(text) <= _LONGEST and not set(text) <= _RULE
+    plain = _SHORTEST <= len(text) <= _LONGEST and text[0] not in "#>"
     return plain and not _POINTS_ON.search(text)
 
 
@@ -155,6 +156,77 @@ def _rarity(terms: Mapping[str, float], found: Sequence[set[str]]) -> dict[str, 
         stem: math.log(1 + len(found) / (1 + sum(stem in own for own in found))) + 0.2
         for stem in terms
     }
+
+
+@value
+class Passage:
+    """A passage worth quoting: where it stands, and its readable sentences in their order."""
+
+    label: str
+    sentences: tuple[Excerpt, ...]
+    superseded: bool
+
+
+def best_passages(
+    hits: Sequence[Hit],
+    terms: Mapping[str, float],
+    *,
+    most: int,
+    about: Sequence[frozenset[str]] = (),
+    must: Sequence[frozenset[str]] = (),
+) -> tuple[Passage, ...]:
+    """The passages that bear on the question, best first, each read in order from where it begins to.
+
+    A passage holds, with its headings, one of the names in `about` whole and two of the question's
+    own terms (or the only one); where `must` names medicines, one of these too. Superseded editions
+    come after current ones, and a document's preamble after its sections.
+    """
+    asked = [stem for stem, weight in terms.items() if weight >= 1.0]
+    needed = 1 if about else min(2, len(asked) or 1)
+    rows = [
+        (place, hit, set(stems(hit.text)), set(stems(f"{hit.prefix} {hit.span.source.title}")))
+        for place, hit in enumerate(hits)
+    ]
+    rarity = _rarity(terms, [own | heading for _, _, own, heading in rows])
+    found: list[tuple[bool, float, int, Hit]] = []
+    for place, hit, own, heading in rows:
+        both = own | heading
+        if sum(stem in both for stem in terms if terms[stem] >= _ASKED) < needed:
+            continue
+        named = sum(name <= both for name in about)
+        if (about and not named) or (must and not any(name <= both for name in must)):
+            continue
+        score = sum(terms[stem] * rarity[stem] for stem in terms if stem in own)
+        score += 1.5 * sum(terms[stem] * rarity[stem] for stem in terms if stem in heading)
+        last = set(stems(hit.prefix.rpartition(">")[2]))
+        score += 2 * sum(terms[stem] * rarity[stem] for stem in terms if stem in last)
+        score *= (1 + named) / (1 + 0.15 * place) * (1.0 if ">" in hit.prefix else 0.2)
+        found.append((hit.span.source.superseded, -score, place, hit))
+    ranked = [hit for *_, hit in sorted(found, key=lambda row: row[:3])]
+    made = (_passage(hit, terms) for hit in ranked)
+    return tuple(one for one in made if one.sentences)[:most]
+
+
+def _passage(hit: Hit, terms: Mapping[str, float]) -> Passage:
+    spans = [span for span in sentences(hit.text) if _readable(hit.text[span[0] : span[1]])]
+    holds = [any(stem in terms for stem in stems(hit.text[a:b])) for a, b in spans]
+    start = holds.index(True) if True in holds and len(spans) > _SHORT_PASSAGE else 0
+    return Passage(
+        label=_label(hit),
+        sentences=tuple(_excerpt(hit, a, b, 1.0) for a, b in spans[start:]),
+        superseded=hit.span.source.superseded,
+    )
+
+
+def _label(hit: Hit) -> str:
+    """Where the passage stands, short: the document's first words and the last heading."""
+    path = [part.strip() for part in hit.prefix.strip(" []").split(">") if part.strip()]
+    parts = path or [hit.span.source.title]
+    shown = parts[0] if len(parts) == 1 else f"{parts[0]}, {parts[-1]}"
+    year = f", {hit.span.source.dated.year}" if hit.span.source.dated is not None else ""
+    if len(shown) > _LABEL:
+        shown = shown[:_LABEL].rsplit(" ", 1)[0] + " ..."
+    return (shown + year).replace(". ", " ").replace("?", "")
 
 
 def opening_sentences(hits: Sequence[Hit], *, most: int) -> tuple[Excerpt, ...]:

@@ -13,6 +13,8 @@ from bedside.core.context import Item
 from bedside.core.turn import Draft
 from bedside.flows.copilot.excerpts import (
     Excerpt,
+    Passage,
+    best_passages,
     best_sentences,
     opening_sentences,
     terms_of,
@@ -42,6 +44,7 @@ _RESERVE = 40
 _SURE = 0.6
 _WITH_CONTRADICTIONS = {"plan", "drug", "diagnosis", "risk", "protocol", "question", "unknown"}
 _MOST_QUOTED = 4
+_MOST_OF_PASSAGE = 2
 _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
 _MOST_STANDING = 3
@@ -258,10 +261,12 @@ def _titled(hits: Sequence[Hit], text: str) -> list[Hit]:
     return [hit for hit in hits if share[str(hit.span.source.id)] == best]
 
 
-def _names_in(view: View[Nothing]) -> tuple[frozenset[str], ...]:
+def _names_in(view: View[Nothing], *kinds: str) -> tuple[frozenset[str], ...]:
     """What the question names, each as stems: its usual name and as it was said, spelled out."""
     names: list[str] = []
     for entity in parsed_of(view).entities:
+        if kinds and entity.kind not in kinds:
+            continue
         names += [thing_name(entity).split(" (")[0], entity.said, shown_name(entity.key)]
         names += [one.replacement for one in expand(entity.said) if one.weight > _SURE]
     return tuple(dict.fromkeys(frozenset(stems(name)) for name in names if stems(name)))
@@ -281,60 +286,71 @@ def _quoted(excerpts: Sequence[Excerpt], lead: str, sheet: Sheet, limit: int) ->
 
 def _flat(text: str) -> str:
     """One line: a list mark or a line break inside is left out."""
-    return " ".join(text.lstrip("-*• ").split())
+    if text.count("|") > 1:
+        return "; ".join(cell.strip() for cell in text.split("|") if cell.strip())
+    return " ".join(text.lstrip("-*• ").split()).replace("**", "")
 
 
 def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
     hits = hits_of(view, "knowledge")
-    if hits is None or not hits.hits:
+    if hits is None or not hits.hits or view.plan.intent == "synopsis":
         return
     problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
     more = [*problems, *(_CAUTIONS if view.plan.intent == "drug" else ())]
-    found = best_sentences(
+    found = best_passages(
         hits.hits,
         terms_of(view.request.text, more=more),
-        most=3 if limit > _LONG_ANSWER else 2,
+        most=2 if limit > _LONG_ANSWER else 1,
         about=_names_in(view),
+        must=_names_in(view, "drug", "drug_class"),
     )
-    _quoted(found, "Guidelines say (not specific to this patient):", sheet, limit + 60)
+    if found:
+        sheet.gap()
+        sheet.say("Guidelines, not specific to this patient:")
+        for one in found:
+            _passage(one, sheet, most=_MOST_OF_PASSAGE)
+
+
+def _passage(passage: Passage, sheet: Sheet, *, most: int, skip: int = 0) -> None:
+    """A passage under its place, sentence by sentence in its own order."""
+    shown = passage.sentences[skip : skip + most]
+    if not shown:
+        return
+    old = ", superseded edition" if passage.superseded else ""
+    sheet.say(f"{passage.label}{old}:")
+    for one in shown:
+        sheet.say(f"- {_flat(one.text)} {sheet.cite_item(one.item)}")
 
 
 def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
-    """Without a patient: the best sentence first, then what supports it."""
+    """Without a patient: the best passage in its own order, then what supports it."""
     hits = hits_of(view, "knowledge")
     found = (
-        best_sentences(
+        best_passages(
             hits.hits,
             terms_of(view.request.text),
-            most=3 + limit // 80,
+            most=3,
             about=_names_in(view),
+            must=_names_in(view, "drug", "drug_class"),
         )
         if hits is not None
         else ()
     )
     evidence = _evidence(view)
-    if not found and evidence:
-        sheet.say("No guideline passage was found; papers that bear on the question:")
-        for item in evidence:
-            _papers(item, sheet)
-        sheet.missing("a guideline passage on this question")
-        return
     if not found:
-        why = f" ({hits.why_empty})" if hits is not None and hits.why_empty else ""
-        sheet.say(f"No relevant guideline passage was found{why}.")
+        if evidence:
+            sheet.say("No guideline passage was found; papers that bear on the question:")
+            for item in evidence:
+                _papers(item, sheet)
+        else:
+            why = f" ({hits.why_empty})" if hits is not None and hits.why_empty else ""
+            sheet.say(f"No relevant guideline passage was found{why}.")
         sheet.missing("a guideline passage on this question")
         return
-    first, rest = found[0], found[1:]
-    mark = " (superseded edition)" if first.superseded else ""
-    sheet.say(f"{_flat(first.text)}{mark} {sheet.cite_item(first.item)}")
-    if rest:
-        sheet.gap()
-        sheet.say("Further:")
-        for one in rest:
-            if not _room(sheet, limit + _RESERVE // 2):
-                break
-            mark = " (superseded edition)" if one.superseded else ""
-            sheet.say(f"- {_flat(one.text)}{mark} {sheet.cite_item(one.item)}")
+    for place, one in enumerate(found):
+        if place and not _room(sheet, limit):
+            break
+        _passage(one, sheet, most=_MOST_QUOTED if place == 0 else 2)
     if evidence and _room(sheet, limit + _RESERVE // 2):
         sheet.gap()
         sheet.say("Papers:")
