@@ -13,9 +13,10 @@ The engine owns the task: a door that leaves does not end it. Released text is n
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from bedside.context import assemble, extend, reorder
 from bedside.core.access import Grant
@@ -223,7 +224,7 @@ async def _perform(
         sent = False
         left -= 1
         try:
-            async for event in io.models.stream(
+            stream = io.models.stream(
                 prompt,
                 route=step.route,
                 tools=step.tools,
@@ -231,15 +232,17 @@ async def _perform(
                 schema=step.schema,
                 output=step.budget.output,
                 deadline_ms=view.request.deadline_ms,
-            ):
-                if isinstance(event, Delta):
-                    for piece in gate.admit(decoder.feed(event.text)):
-                        sent = True
-                        await out(piece)
-                elif isinstance(event, ToolCall):
-                    asked.append(event)
-                else:
-                    ended.append(event)
+            )
+            async with aclosing(cast("AsyncGenerator[Delta | ToolCall | Ended, None]", stream)):
+                async for event in stream:
+                    if isinstance(event, Delta):
+                        for piece in gate.admit(decoder.feed(event.text)):
+                            sent = True
+                            await out(piece)
+                    elif isinstance(event, ToolCall):
+                        asked.append(event)
+                    else:
+                        ended.append(event)
             draft = decoder.finish()
             last = ended[-1] if ended else None
             if last is not None:

@@ -131,7 +131,11 @@ class Engine:
             gate=gate_with(others),
             clock=self.clock,
         )
-        result = await turn(lambda _request, _opened: (flow,), request, services, emit)
+        try:
+            result = await turn(lambda _request, _opened: (flow,), request, services, emit)
+        finally:
+            if gateway is not self._gateway:
+                await gateway.aclose()
         if self.telemetry is not None:
             self.telemetry.turn(result.body)
         return result
@@ -436,6 +440,7 @@ class Engine:
             self._background.cancel()
             await asyncio.gather(self._background, return_exceptions=True)
         self.texts.close()
+        await self._gateway.aclose()
         if self.telemetry is not None:
             self.telemetry.close()
         self.store.close()
