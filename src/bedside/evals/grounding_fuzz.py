@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -192,7 +193,12 @@ def skeleton(text: str) -> str:
 
 
 def _ignored(char: str) -> bool:
-    return unicodedata.category(char) == "Cf" or char in "\ufe0e\ufe0f\u00ad"
+    category = unicodedata.category(char)
+    return (
+        category == "Cf"
+        or (category == "Cc" and not char.isspace())
+        or char in "\ufe0e\ufe0f\u00ad"
+    )
 
 
 # ---- cases
@@ -400,11 +406,10 @@ def compare(corpus: Sequence[str], *, count: int, seed: int) -> dict[str, Any]:
     status counts as found.
     """
     try:
-        from langextract.core.data import Extraction
-        from langextract.resolver import WordAligner
+        extraction: Any = import_module("langextract.core.data").Extraction
+        aligner: Any = import_module("langextract.resolver").WordAligner()
     except ImportError:
         return {"n": 0, "skipped": "langextract is not installed (requirements/bench.txt)"}
-    aligner = WordAligner()
     outcome: dict[str, Counter[str]] = {"ours": Counter(), "langextract": Counter()}
     exact: Counter[str] = Counter()
     by_kind: dict[str, Counter[str]] = {}
@@ -412,7 +417,7 @@ def compare(corpus: Sequence[str], *, count: int, seed: int) -> dict[str, Any]:
         outcome["ours"][judge_case(case, _ours(case))] += 1
         base, end = case.window or (0, len(case.source))
         groups = aligner.align_extractions(
-            [[Extraction(extraction_class="quote", extraction_text=case.quote)]],
+            [[extraction(extraction_class="quote", extraction_text=case.quote)]],
             case.source[base:end],
         )
         aligned = next((one for group in groups for one in group), None)

@@ -9,7 +9,6 @@ from typing import Literal
 from bedside.core.turn import Basis, Finding, Quote, Severity
 from bedside.core.value import value
 from bedside.grounding.claims import absent_terms, basis_of, classify, severity_of
-from bedside.grounding.figures import Figures
 from bedside.grounding.guardrails.policy import Policy
 from bedside.grounding.guardrails.texts import country
 from bedside.grounding.leaks import Instructions, active_content
@@ -29,6 +28,7 @@ _NEARLY = re.compile(
     r"\[(?:source|ref|citation)s?[^\]\n]{0,30}\])",
     re.IGNORECASE,
 )
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NO_KNOWN = re.compile(
     r"\b(?:no known (?:drug |medication |food )?allerg|nkda\b|nka\b|not allergic|no (?:drug |medication )?allergies\b"
     r"(?!\s+(?:is |are |was |were |has been |have been )?(?:recorded|documented|found|listed|on file|mentioned|in the record)))",
@@ -112,7 +112,7 @@ class Examiner:
             shown=[*shown.bodies, shown.asked, policy.asked],
             canaries=policy.canaries,
         )
-        self._pool: Figures | None = None
+        self._pool: str | None = None
         self._others = tuple(key for key in map(key_of, policy.others) if key)
         self._references = frozenset(
             term.key for name in country(policy.country).references for term in stems(name)
@@ -376,12 +376,17 @@ class Examiner:
         """The reason if a figure of an uncited sentence stands nowhere in the context."""
         if not any(char.isdigit() for char in said):
             return ""
-        if self._pool is None:
-            self._pool = Figures([*self.shown.bodies, self.asked, *self.shown.context])
         for one in self._read(said).quantities:
-            if not self._pool.figure(one):
+            if any(not self._stands(figure) for figure in one.figure if figure is not None):
                 return "figure_not_in_source"
         return ""
+
+    def _stands(self, figure: str) -> bool:
+        """Do these digits stand anywhere in what the writer saw, whole?"""
+        if self._pool is None:
+            seen = "\n".join([*self.shown.bodies, self.asked, *self.shown.context])
+            self._pool = _THOUSANDS.sub("", seen)
+        return re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d|\.\d)", self._pool) is not None
 
     def _present(self, said: str) -> bool:
         """Does a source about the patient hold what the sentence says is not recorded?"""

@@ -18,11 +18,24 @@ class Figures:
     """The figures, dates and named codes that some texts hold.
 
     `known` are days that stand for the texts without being written in them (a source's date).
+    `computed` are texts that count too and are read only where the others do not do: outputs of
+    calculators.
     """
 
-    def __init__(self, texts: Iterable[str | Read], *, known: Iterable[date] = ()) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str | Read],
+        *,
+        known: Iterable[date] = (),
+        computed: Iterable[Read] = (),
+    ) -> None:
         self.texts = tuple(Read(text) if isinstance(text, str) else text for text in texts)
         self.known = tuple(known)
+        self._computed = tuple(computed)
+
+    @cached_property
+    def _more(self) -> Figures | None:
+        return Figures(self._computed) if self._computed else None
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -41,7 +54,9 @@ class Figures:
 
     def figure(self, said: Quantity) -> bool:
         """Does the figure stand here: same digits, same ends of its range, same comparator?"""
-        return any(_same_figure(said, one) for one in self.quantities) or self._apart(said)
+        if any(_same_figure(said, one) for one in self.quantities) or self._apart(said):
+            return True
+        return self._more is not None and self._more.figure(said)
 
     def unit(self, said: Quantity) -> bool:
         """Does it stand here with the same unit (or is no unit said)?"""
@@ -50,7 +65,9 @@ class Figures:
         for one in self.quantities:
             if _same_figure(said, one) and (one.unit == said.unit or self._headed(one, said)):
                 return True
-        return self._apart(said)
+        if self._apart(said):
+            return True
+        return self._more is not None and self._more.unit(said) and self._more.figure(said)
 
     def day(self, said: Written) -> bool:
         """Is the date here, as exactly as it is said?"""
@@ -58,7 +75,13 @@ class Figures:
             said.agrees(day) for day in self.known
         ):
             return True
-        return not said.days and said.month is None and said.year is None
+        if not said.days and said.month is None and said.year is None:
+            return True
+        return self._more is not None and self._more.day(said)
+
+    def name(self, key: str) -> bool:
+        """Does a name with digits stand here ("3b", "b12")?"""
+        return key in self.codes or (self._more is not None and self._more.name(key))
 
     def exceeds(self, said: Quantity) -> bool:
         """Is there a figure of that unit which makes the comparison true ("above 5" for 5.2)?"""

@@ -27,6 +27,8 @@ _JOINERS = frozenset("-/'")
 _DIGIT_JOINERS = frozenset(".,:")
 _COMPARATORS = frozenset("<>≤≥~≈±")
 _RANGE = re.compile(r"\d ?\0 ?- ?\d|\d ?-\0 ?\d|\d ?- \0\d|\d \0- ?\d")
+# Half a hyphenated word: whether its hyphen stays depends on what follows, so it has no one form.
+_DANGLING = re.compile(r"[^\W\d_]-$|^-[^\W\d_]")
 _NEAREST_MAX = 6_000
 _AROUND = 8  # a window that cuts a token must not make a whole one of its rest
 _ENOUGH_ALIKE = 0.5
@@ -130,7 +132,7 @@ def _unquoted(text: str) -> str:
 
 
 def _matches(wanted: str, text: Normalised) -> list[Window]:
-    if not any(char.isalnum() for char in wanted):
+    if not any(char.isalnum() for char in wanted) or _DANGLING.search(wanted):
         return []
     whole: list[Window] = []
     torn: list[Window] = []

@@ -26,7 +26,7 @@ _WHOLE_LINE = 400  # characters: a source of one sentence up to this long is cit
 _TRIES = 4  # passages that are judged for a bare citation
 _QUESTION = re.compile(r"<question>\n(.*?)</question>", re.DOTALL)
 _ITEM = re.compile(r"<item[^>]*>\n(.*?)</item>", re.DOTALL)
-_DERIVED = re.compile(r'derived="([^"]*)"')
+_DERIVED = re.compile(r'<item derived="([^"]*)"')
 _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 

@@ -135,8 +135,11 @@ def judge(
     memo = read or Memo()
     mine, question = memo(said), memo(asked)
     texts = [memo(one.context) for one in evidence]
-    notes = [memo(one) for one in (*(one.notes for one in evidence), *computed) if one]
-    held = Figures([*texts, *notes], known=[one.dated for one in evidence if one.dated])
+    held = Figures(
+        [*texts, *(memo(one.notes) for one in evidence if one.notes)],
+        known=[one.dated for one in evidence if one.dated],
+        computed=[memo(one) for one in computed],
+    )
     failed = (
         _doses(mine, evidence, memo)
         or _figures(mine, held, question, memo)
@@ -188,7 +191,7 @@ def _names(said: Read, held: Figures, asked: Read, memo: Memo) -> Failed:
     """Names with digits: a stage, a vitamin, a type."""
     wanted = {one.key for one in asked.codes}
     for code in said.codes:
-        if code.key in held.codes or code.key in wanted:
+        if held.name(code.key) or code.key in wanted:
             continue
         name = memo(code.key).named  # another name of the same test is judged as such
         if not any(name & text.named for text in held.texts):
@@ -211,15 +214,17 @@ def _entities(
         ("drug_not_in_source", lambda one: one.drugs),
         ("analyte_not_in_source", lambda one: one.analytes),
     )
+    if not said.named and said.quantities and carried.named:
+        inherited = [*carried.drugs, *carried.analytes]
+        theirs = {key for text in texts for key in text.named}
+        if not any(
+            one.key in theirs or _written(memo(carried.text[one.start : one.end]), texts)
+            for one in inherited
+        ):
+            return "analyte_not_in_source", ""
     for why, find in rows:
         mine = find(said)
-        if not mine and not (carried.text and said.quantities):
-            continue
         theirs = {one.key for text in texts for one in find(text)}
-        if not mine:
-            inherited = {one.key for one in find(carried)}
-            if inherited and not inherited & theirs:
-                return why, ""
         for one in mine:
             if one.key in theirs or _written(memo(said.text[one.start : one.end]), texts):
                 continue

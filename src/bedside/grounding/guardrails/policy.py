@@ -88,7 +88,7 @@ def guardrails(
         canaries: Strings planted in our instructions.
         contradictions: Groups of source ids that disagree with each other.
     """
-    chosen = SETS[flow]
+    chosen: tuple[GuardId, ...] = SETS[flow]
     if not patient:
         with_patient: set[GuardId] = {rule.id for rule in rules() if rule.patient_only}
         chosen = tuple(one for one in chosen if one not in with_patient)
