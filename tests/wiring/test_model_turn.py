@@ -175,3 +175,18 @@ def test_a_remote_model_that_is_not_allowed_is_refused_for_a_patient_who_is_real
         assert any("egress" in item for item in turn["degraded"]) or any(
             call["outcome"] == "refused" for call in turn["calls"]
         )
+
+
+@pytest.mark.requirement("EN-C8")
+def test_a_models_reported_usage_corrects_the_counts_of_later_sessions(demo_home, tmp_path):
+    """The provider says 1.5 tokens for each of ours; the next session's budget knows."""
+    with FakeProvider([Said(text="I cannot tell from the sources.", input=1)]) as provider:
+        first = run(demo_home, tmp_path, provider, "openai:m")
+    counted = first["receipt"]["total"] / first["receipt"]["factor"]
+    reported = round(counted * 1.5)
+    with FakeProvider([Said(text="I cannot tell from the sources.", input=reported)]) as provider:
+        run(demo_home, tmp_path, provider, "openai:m")
+    with FakeProvider([Said(text="I cannot tell from the sources.", input=None)]) as provider:
+        third = run(demo_home, tmp_path, provider, "openai:m")
+    assert 1.45 <= third["receipt"]["factor"] <= 1.55
+    assert third["receipt"]["total"] <= third["receipt"]["limit"]

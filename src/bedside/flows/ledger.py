@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
 
+from bedside.context import Counter, Rates, price_layouts
 from bedside.core.clock import Clock
-from bedside.core.context import Count, Item
+from bedside.core.context import Item
 from bedside.core.errors import BudgetTooSmall, Conflict
 from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId, TurnId
 from bedside.core.source import Source, Span
@@ -42,7 +43,7 @@ class Pinned:
     `settings` are kept for the whole session as it began; `live` ones are read at every turn.
     """
 
-    count: Count
+    count: Counter
     tokenizer: str
     can: frozenset[str]
     minimum: int
@@ -174,7 +175,9 @@ class Ledger(Generic[S]):
             as_of=begun.as_of,
             pinned={**begun.pinned, **self._pinned.live},
             can=self._pinned.can,
-            count=self._pinned.count,
+            count=self._pinned.count.with_factor(
+                float(begun.pinned.get("correction", self._pinned.count.factor))
+            ),
             data=self._pinned.data,
             minimum=self._pinned.minimum,
         )
@@ -216,7 +219,10 @@ class Ledger(Generic[S]):
             ms=trace.ms(),
         )
         prompts = [parts for done in view.done if (parts := prompt_parts(done.prompt))]
+        if body["receipt"] is not None:
+            body["receipt"]["factor"] = getattr(opened.count, "factor", 1.0)
         if view.request.option("call", "yes") == "no":
+            self._price_layouts(opened, final, body)
             body["prompt"] = [
                 {"role": role, "content": text} for parts in prompts for role, text in parts
             ]
@@ -240,6 +246,23 @@ class Ledger(Generic[S]):
             cited=_pack_texts(final),
         )
         return TurnResult(turn=opened.turn, status=status, body=body)
+
+    def _price_layouts(self, opened: Opened[S], final: Done[S], body: dict[str, Any]) -> None:
+        """What each layout would take: a door asked for the context itself, so the choice shows."""
+        if final.step is None or final.prompt is None:
+            return
+        prices = price_layouts(
+            final.step.blocks,
+            budget=final.step.budget,
+            rates=Rates(),
+            numbering=opened.numbering,
+            count=opened.count,
+            minimum=opened.minimum,
+        )
+        body["receipt"]["layouts"] = [
+            {"layout": one.layout, "tokens": one.tokens, "cacheable": one.cacheable}
+            for one in prices
+        ]
 
     def _reducer(
         self, flow: Flow[S], changes: Sequence[Change]

@@ -22,7 +22,9 @@ from bedside.flows.trace import TurnResult
 from bedside.flows.turn import Services, turn
 from bedside.knowledge.needs import SearchNeed
 from bedside.models.build import build_gateway, profile_of
+from bedside.models.config import Link
 from bedside.models.egress import statement
+from bedside.models.profiles import Profile
 from bedside.record.fetch import fetch
 from bedside.record.needs import RecordNeed
 from bedside.settings import Settings
@@ -32,6 +34,7 @@ from bedside.wiring import doctor as doctoring
 from bedside.wiring import reading, records
 from bedside.wiring.ask import Asker, Who
 from bedside.wiring.checks import gate_with
+from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import flow_named
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.running import Event
@@ -100,16 +103,18 @@ class Engine:
         gateway = (
             build_gateway(config, clock=self.clock, rng=_seeded()) if override else self._gateway
         )
-        veil, exempt, others = await self._identity(request, who)
+        patient = PatientId(request.patient) if request.patient else None
+        known = await self.store.read(lambda c: records.known_of(c, who.tenant, patient))
         routed = profile_of(config, "writer")
-        count = counter("o200k_base", factor=routed[1].correction if routed else 1.0)
+        factor = await self._factor(routed)
+        count = counter("o200k_base", factor=factor)
         pinned = Pinned(
             count=count,
             tokenizer=count.name,
             can=routed[1].can if routed else frozenset(),
             minimum=routed[1].minimum if routed else 0,
-            settings={"country": self.settings.country},
-            live=self._live(unreviewed=exempt),
+            settings={"country": self.settings.country, "correction": f"{factor:g}"},
+            live=self._live(unreviewed=known.demo),
             version=__version__,
             lease_seconds=self.settings.lease_seconds,
         )
@@ -126,9 +131,9 @@ class Engine:
         )
         services: Services[Any] = Services(
             store=ledger,
-            models=Routed(gateway, veil=veil, exempt=exempt),
+            models=Routed(gateway, veil=known.veil, exempt=known.synthetic),
             gather=self._sources().gather,
-            gate=gate_with(others),
+            gate=gate_with(known.others),
             clock=self.clock,
         )
         try:
@@ -136,9 +141,40 @@ class Engine:
         finally:
             if gateway is not self._gateway:
                 await gateway.aclose()
+        await self._learn(routed, result)
         if self.telemetry is not None:
             self.telemetry.turn(result.body)
         return result
+
+    async def _factor(self, routed: tuple[Link, Profile] | None) -> float:
+        """The model's tokens per token of ours: learned, else its profile's."""
+        if routed is None:
+            return 1.0
+        link, profile = routed
+        known = await self.store.read(
+            lambda c: correction_of(c, link.spec, prior=profile.correction)
+        )
+        return known.pinned
+
+    async def _learn(self, routed: tuple[Link, Profile] | None, result: TurnResult) -> None:
+        """Compare what a lone call of the routed model reported with what we counted."""
+        calls = result.body.get("calls") or []
+        receipt = result.body.get("receipt")
+        if routed is None or receipt is None or len(calls) != 1 or calls[0]["input"] is None:
+            return
+        link, profile = routed
+        if f"{calls[0]['provider']}:{calls[0]['model']}" != link.spec:
+            return
+        counted = round(receipt["total"] / (receipt.get("factor") or 1.0))
+        await self.store.write(
+            lambda c: learn(
+                c,
+                link.spec,
+                prior=profile.correction,
+                counted=counted,
+                reported=calls[0]["input"],
+            )
+        )
 
     def _live(self, *, unreviewed: bool) -> dict[str, str]:
         """Settings that flows read at every turn, as strings."""
@@ -151,13 +187,6 @@ class Engine:
             "memories": "on" if settings.memories else "off",
             "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
         }
-
-    async def _identity(
-        self, request: TurnRequest, who: Who
-    ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
-        """What must not leave of this patient; is the patient synthetic; other people's names."""
-        patient = PatientId(request.patient) if request.patient else None
-        return await self.store.read(lambda c: records.identity(c, who.tenant, patient))
 
     def _sources(self) -> Sources:
         async def record(need: RecordNeed, grant: Grant) -> Any:

@@ -13,6 +13,7 @@ from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, NotFound
 from bedside.core.ids import PatientId, TenantId
+from bedside.core.value import value
 from bedside.record.fetch import fetch, find_patient, list_patients
 from bedside.record.importing import import_bundle
 from bedside.record.importing import import_paths as import_record_paths
@@ -26,10 +27,11 @@ from bedside.storage.tables.source import source
 from bedside.wiring.ask import Who
 
 __all__ = [
+    "Known",
     "check_patient",
-    "identity",
     "import_bytes",
     "import_paths",
+    "known_of",
     "listed",
     "mark_synthetic",
     "opening",
@@ -63,34 +65,50 @@ def resolve_patient(connection: Connection, tenant: TenantId, text: str) -> str:
     return find_patient(connection, tenant, text).id
 
 
-def identity(
-    connection: Connection, tenant: TenantId, patient: PatientId | None
-) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
-    """What must not leave of this patient, is the patient synthetic, and other patients' names.
+@value
+class Known:
+    """What the engine knows of a turn's people, and no flow is told.
 
-    With no patient everybody is somebody else. The names serve the gate alone: no prompt holds them.
+    `veil` must not leave this machine; `synthetic` is true for a bundled patient; `others` are
+    other patients' names (with no patient everybody is somebody else); `demo` is true in a home
+    that holds the demonstration.
+    """
+
+    veil: tuple[str, ...]
+    synthetic: bool
+    others: tuple[str, ...]
+    demo: bool
+
+
+def known_of(connection: Connection, tenant: TenantId, patient: PatientId | None) -> Known:
+    """Read it.
+
+    Raises:
+        NotFound: the tenant has no such patient.
     """
     people = connection.execute(
         select(patient_table.c.id, patient_table.c.name).where(patient_table.c.tenant == tenant)
     ).all()
     others = tuple(row.name for row in people if row.id != patient and " " in row.name)
+    demo = _has(connection, f"home:{tenant}")
     if patient is None:
-        return (), False, others
+        return Known(veil=(), synthetic=False, others=others, demo=demo)
     check_patient(connection, tenant, patient)
     person = find_patient(connection, tenant, patient)
     words = [person.name, *person.identifiers, person.id]
     words += [part for part in person.name.split() if len(part) > SHORT_NAME]
     if person.birth_date is not None:
         words.append(person.birth_date.isoformat())
-    synthetic = connection.execute(
-        select(meta.c.value).where(meta.c.key == _synthetic_key(tenant, patient))
-    ).scalar()
-    mine = {person.name.casefold()}
-    return (
-        tuple(dict.fromkeys(word for word in words if word)),
-        synthetic is not None,
-        tuple(name for name in others if name.casefold() not in mine),
+    return Known(
+        veil=tuple(dict.fromkeys(word for word in words if word)),
+        synthetic=_has(connection, _synthetic_key(tenant, patient)),
+        others=tuple(name for name in others if name.casefold() != person.name.casefold()),
+        demo=demo,
     )
+
+
+def _has(connection: Connection, key: str) -> bool:
+    return connection.execute(select(meta.c.key).where(meta.c.key == key)).first() is not None
 
 
 def _synthetic_key(tenant: str, patient: str) -> str:
