@@ -29,7 +29,7 @@ from bedside.knowledge.words import count_words, pack
 from bedside.language.chunks import chunk
 from bedside.language.sections import sections
 
-__all__ = ["Collection", "build", "cran", "med", "medquad", "pubmedqa", "run"]
+__all__ = ["Collection", "build", "cached_vectors", "cran", "med", "medquad", "pubmedqa", "run"]
 
 RETRIEVERS = ("lexical", "dense", "hybrid")
 DEPTH = 100
@@ -155,7 +155,7 @@ def build(
             pieces.append((f"{name}:{number:04d}", document, pack(counts), length, to_embed))
     windows = [embedder.windows(text) for *_, text in pieces]
     flat = [text for group in windows for text in group]
-    rows = _cached(flat, embedder, "passage", cache=cache, name=collection.name, tell=tell)
+    rows = cached_vectors(flat, embedder, "passage", cache=cache, name=collection.name, tell=tell)
     entries: list[Entry] = []
     at = 0
     for (name, document, words, length, _), group in zip(pieces, windows, strict=True):
@@ -172,7 +172,7 @@ def build(
     return Segment(entries, dim=embedder.dim)
 
 
-def _cached(
+def cached_vectors(
     texts: Sequence[str],
     embedder: Embedder,
     kind: str,
@@ -181,6 +181,7 @@ def _cached(
     name: str,
     tell: Callable[[str], None],
 ) -> Floats2d:
+    """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model."""
     digest = hashlib.sha256("\0".join([embedder.id, kind, *texts]).encode()).hexdigest()[:24]
     path = cache / f"{name}-{kind}-{digest}.npy"
     if path.is_file():
@@ -218,7 +219,7 @@ def measure(
 ) -> dict[str, object]:
     """Figures of the three retrievers over one collection."""
     asked = [(key, read_question(" ".join(text.split()))) for key, text in collection.queries]
-    vectors = _cached(
+    vectors = cached_vectors(
         [question.spoken for _, question in asked],
         embedder,
         "query",

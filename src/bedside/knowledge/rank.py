@@ -20,10 +20,13 @@ from bedside.knowledge.fuse import fuse
 from bedside.knowledge.index.entry import Document
 from bedside.knowledge.index.scoring import (
     Lexical,
+    Place,
     Statistics,
     cosine,
+    cosine_at,
     frequency,
     lexical,
+    lexical_at,
     weight_of,
 )
 from bedside.knowledge.index.segment import Segment
@@ -43,18 +46,11 @@ FEEDBACK = 20
 FEEDBACK_LEAST = 3
 FEEDBACK_PER = 50
 """One more hit is asked back for so many chunks: a small library has few good ones."""
-FEEDBACK_TERMS = 30
-FEEDBACK_MIX = 0.4
-FEEDBACK_PULL = 0.5
+FEEDBACK_TERMS = 50
+FEEDBACK_MIX = 0.5
+FEEDBACK_PULL = 0.75
 WORDS_SHARE = 0.4
 TELLING_WORDS = 8
-
-
-class Place(NamedTuple):
-    """A chunk: number of its segment, and its number inside it."""
-
-    segment: int
-    chunk: int
 
 
 @value
@@ -130,9 +126,8 @@ def rank(
         return Ranking(ranked=(), removed_by_filter=removed, searched=searched, below=below)
     by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
     scores = _fused(segments, first, hits, by_name)
-    if feedback and (use_words or use_vectors):
-        again = _ask_again(segments, question, first, scores, statistics)
-        scores = _reranked(segments, _fused(segments, again, hits, by_name), again)
+    if feedback:
+        scores = _fed_back(segments, question, first, scores, statistics, by_name)
     order = sorted(
         scores,
         key=lambda place: (
@@ -176,25 +171,37 @@ def _fused(
     return fuse(lists)
 
 
-def _reranked(
-    segments: Sequence[Segment], fused: dict[Place, float], scores: _Scores
+def _fed_back(
+    segments: Sequence[Segment],
+    question: Question,
+    first: _Scores,
+    scores: dict[Place, float],
+    statistics: Statistics,
+    by_name: list[Place],
 ) -> dict[Place, float]:
-    """The fused candidates by their standardised scores, cosine at 1 and words at `WORDS_SHARE`.
+    """The candidates once more, for the question as the best of them would put it.
 
-    Ranks forget how far apart two hits are; among the candidates the scores themselves say more. A
+    The new scores give new lists, fused like the first; then, since ranks forget how far apart two
+    hits are, the standardised scores order what was fused, cosine at 1 and words at `WORDS_SHARE`. A
     chunk of hardly any words ("Source: ...") matches by its heading alone and says little: it loses
     up to one standard deviation. Where only one list serves, the fused order stands.
     """
-    if scores.words is None or scores.vectors is None or not fused:
+    places = sorted(scores)
+    words, vectors = _ask_again(segments, question, first, scores, statistics, places)
+    ids = [segments[place.segment].ids[place.chunk] for place in places]
+    lists: list[list[Place]] = [by_name] if by_name else []
+    for values, least in ((words, 0.0), (vectors, -1.0)):
+        if values is not None:
+            order = sorted(range(len(places)), key=lambda i, values=values: (-values[i], ids[i]))
+            lists.append([places[i] for i in order if values[i] > least][:DEPTH])
+    fused = fuse(lists)
+    if words is None or vectors is None:
         return fused
-    places = list(fused)
-    words = np.array([scores.words.scores[p.segment][p.chunk] for p in places], dtype=np.float64)
-    vectors = np.array([scores.vectors[p.segment][p.chunk] for p in places], dtype=np.float64)
     lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
     joined = _standard(vectors) + WORDS_SHARE * _standard(words)
     joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
     return {
-        place: float(1.0 / (1.0 + np.exp(-score))) + fused[place]
+        place: float(1.0 / (1.0 + np.exp(-score))) + fused.get(place, 0.0)
         for place, score in zip(places, np.round(joined, 6), strict=True)
     }
 
@@ -256,26 +263,26 @@ def _ask_again(
     first: _Scores,
     scores: dict[Place, float],
     statistics: Statistics,
-) -> _Scores:
-    """The same lists for the question as the best hits would put it."""
+    places: Sequence[Place],
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """Words and cosine of the candidates, in the order of `places`, for the moved question."""
     most = min(FEEDBACK, max(FEEDBACK_LEAST, statistics.chunks // FEEDBACK_PER))
     best = sorted(scores, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:most]
     shares = _strength(first, best)
     shares /= shares.sum()
-    words = first.words
-    if words is not None:
+    words = vectors = None
+    if first.words is not None:
         terms = _fed_terms(segments, question, best, shares, statistics)
-        words = lexical(segments, terms, statistics=statistics)
-    vectors = first.vectors
-    if vectors is not None and question.vector is not None:
+        words = lexical_at(segments, terms, places, statistics=statistics)
+    if first.vectors is not None and question.vector is not None:
         pull = np.zeros_like(question.vector)
         for place, share in zip(best, shares, strict=True):
             own = segments[place.segment].vectors_of(place.chunk)
             if len(own):
                 pull += np.float32(share) * own[int(np.argmax(own @ question.vector))]
         moved = question.vector + np.float32(FEEDBACK_PULL) * pull
-        vectors = cosine(segments, np.asarray(moved / np.linalg.norm(moved), dtype=np.float32))
-    return _Scores(words, vectors)
+        vectors = cosine_at(segments, moved / np.linalg.norm(moved), places)
+    return words, vectors
 
 
 def _strength(first: _Scores, best: Sequence[Place]) -> NDArray[np.float64]:
@@ -302,7 +309,7 @@ def _fed_terms(
         length = sum(counts) or 1
         for name, count in zip(names, counts, strict=True):
             told[name] = told.get(name, 0.0) + float(share) * count / length
-    heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 3]
+    heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 2]
     worth = {
         name: told[name] * weight_of(frequency(segments, name), statistics.chunks) for name in heavy
     }

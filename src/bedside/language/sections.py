@@ -121,6 +121,7 @@ _HTML_OPEN = re.compile(
 def _markdown(text: str, begin: int) -> list[Heading]:
     closed = _closed_ranges(text, begin)
     found: list[Heading] = []
+    length = len(text)
     at = text.find("#", begin)  # a scan for one character, far cheaper than trying every line
     while at >= 0:
         line = at if at == 0 or text[at - 1] == "\n" else text.rfind("\n", 0, at) + 1
@@ -132,8 +133,11 @@ def _markdown(text: str, begin: int) -> list[Heading]:
         title = (match.group(2) or "").strip()
         if title.endswith("#"):
             title = _CLOSING.sub("", title).strip()
-        body = min(match.end() + 1, len(text))
-        found.append(Heading(line, body, len(match.group(1)), _plain(title), "atx"))
+        body = match.end() + 1
+        body = min(body, length)
+        if not title.isalnum():
+            title = _plain(title)
+        found.append(Heading(line, body, match.end(1) - at, title, "atx"))
         at = text.find("#", body)
     if "\n-" not in text and "\n=" not in text and "\n " not in text:
         return found

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bedside.knowledge.embed.graph import GRAPH_VERSION, cached_int8
 from bedside.knowledge.embed.protocol import Floats2d, Kind
@@ -15,11 +16,15 @@ from bedside.knowledge.embed.weights import SHA256, Weights, find_archive, load_
 
 __all__ = ["MiniLM"]
 
+Tokens = NDArray[np.int64]
+
 DIM = 384
 LONGEST = 256
 """Tokens that the model was made to read at once, [CLS] and [SEP] included."""
 OVERLAP = 48
 _BATCH_TOKENS = 4_096
+_MOST_CHARS = 20_000
+"""No text of so many characters has fewer tokens than are read."""
 THRESHOLD = 0.30
 
 
@@ -89,23 +94,35 @@ class MiniLM:
         `kind` is for models that tell queries from passages; this one reads both alike.
         """
         del kind
-        self.warm()
         result = np.zeros((len(texts), DIM), dtype=np.float32)
-        encoded = [row.ids for row in self._tokenizer.encode_batch([t[:20_000] for t in texts])]
-        ids = [row if len(row) <= LONGEST else [*row[: LONGEST - 1], row[-1]] for row in encoded]
-        for picked in _batches([len(row) for row in ids]):
-            result[picked] = self._run([ids[i] for i in picked])
+        for picked, tokens, mask in self.batches(texts):
+            (found,) = self.session.run(None, {"input_ids": tokens, "attention_mask": mask})
+            result[picked] = found
         return result
 
-    def _run(self, rows: list[list[int]]) -> Floats2d:
-        width = max(len(row) for row in rows)
-        tokens = np.zeros((len(rows), width), dtype=np.int64)
-        mask = np.zeros((len(rows), width), dtype=np.int64)
-        for index, row in enumerate(rows):
-            tokens[index, : len(row)] = row
-            mask[index, : len(row)] = 1
-        (found,) = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})
-        return np.asarray(found, dtype=np.float32)
+    @property
+    def session(self) -> Any:
+        """The onnxruntime session, loaded if need be; for measuring."""
+        self.warm()
+        return self._session
+
+    def batches(self, texts: Sequence[str]) -> list[tuple[list[int], Tokens, Tokens]]:
+        """What the session is given: indices of the texts, their tokens, and the mask of each batch."""
+        self.warm()
+        encoded = [
+            row.ids for row in self._tokenizer.encode_batch([t[:_MOST_CHARS] for t in texts])
+        ]
+        ids = [row if len(row) <= LONGEST else [*row[: LONGEST - 1], row[-1]] for row in encoded]
+        found: list[tuple[list[int], Tokens, Tokens]] = []
+        for picked in _batches([len(row) for row in ids]):
+            width = max(len(ids[index]) for index in picked)
+            tokens = np.zeros((len(picked), width), dtype=np.int64)
+            mask = np.zeros((len(picked), width), dtype=np.int64)
+            for place, index in enumerate(picked):
+                tokens[place, : len(ids[index])] = ids[index]
+                mask[place, : len(ids[index])] = 1
+            found.append((picked, tokens, mask))
+        return found
 
     def windows(self, text: str) -> Sequence[str]:
         """Stretches of at most 254 word pieces, each overlapping the one before by 48."""

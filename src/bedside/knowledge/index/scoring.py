@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,28 @@ from numpy.typing import NDArray
 from bedside.core.value import value
 from bedside.knowledge.index.segment import Segment
 
-__all__ = ["Lexical", "Statistics", "cosine", "frequency", "lexical", "weight_of"]
+__all__ = [
+    "Lexical",
+    "Place",
+    "Statistics",
+    "cosine",
+    "cosine_at",
+    "frequency",
+    "lexical",
+    "lexical_at",
+    "weight_of",
+]
 
 Floats = NDArray[np.float32]
 K1, B = 2.0, 0.75
 """BM25 (Robertson and Zaragoza 2009): saturation of repeated words, and weight of length."""
+
+
+class Place(NamedTuple):
+    """A chunk: number of its segment, and its number inside it."""
+
+    segment: int
+    chunk: int
 
 
 @value
@@ -101,3 +119,54 @@ def _coverage(
 def cosine(segments: Sequence[Segment], vector: Floats) -> tuple[Floats, ...]:
     """Cosine of every chunk by segment, to five decimals so that how rows lie in memory is no matter."""
     return tuple(np.round(segment.similarities(vector), 5) for segment in segments)
+
+
+def lexical_at(
+    segments: Sequence[Segment],
+    terms: Mapping[str, float],
+    places: Sequence[Place],
+    *,
+    statistics: Statistics,
+) -> NDArray[np.float64]:
+    """BM25 of the given places alone, in their order; the same figures as `lexical`."""
+    result = np.zeros(len(places))
+    for number, segment in enumerate(segments):
+        at = np.array([i for i, place in enumerate(places) if place.segment == number], dtype=int)
+        if not len(at):
+            continue
+        wanted = np.array([places[i].chunk for i in at], dtype=np.int32)
+        length = segment.lengths[wanted] / np.float32(max(statistics.mean_length, 1e-9))
+        norm = K1 * (1.0 - B + B * length)
+        score = np.zeros(len(at))
+        for term, weight in terms.items():
+            chunks, counts = segment.postings(term)
+            if not len(chunks):
+                continue
+            found = np.searchsorted(chunks, wanted)
+            found[found == len(chunks)] = 0
+            count = np.where(chunks[found] == wanted, counts[found], np.float32(0.0))
+            idf = weight_of(frequency(segments, term), statistics.chunks)
+            score += weight * idf * count * (K1 + 1.0) / (count + norm)
+        result[at] = score
+    return np.round(result, 6)
+
+
+def cosine_at(
+    segments: Sequence[Segment], vector: Floats, places: Sequence[Place]
+) -> NDArray[np.float64]:
+    """Cosine of the best window of the given places, in their order; -1 without a vector."""
+    result = np.full(len(places), -1.0)
+    for number, segment in enumerate(segments):
+        spans = [
+            (i, *segment.window_span(place.chunk))
+            for i, place in enumerate(places)
+            if place.segment == number
+        ]
+        spans = [span for span in spans if span[2] > span[1]]
+        if not spans:
+            continue
+        rows = np.concatenate([np.arange(left, right) for _, left, right in spans])
+        values = segment.vectors[rows] @ np.asarray(vector, dtype=np.float32)
+        starts = np.cumsum([0, *[right - left for _, left, right in spans[:-1]]])
+        result[[i for i, _, _ in spans]] = np.maximum.reduceat(values, starts)
+    return np.round(result, 5)

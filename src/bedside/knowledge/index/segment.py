@@ -86,6 +86,7 @@ class Segment:
             np.arange(len(entries), dtype=np.int32),
             [0 if entry.vectors is None else len(entry.vectors) for entry in entries],
         )
+        self.window_bounds = np.searchsorted(self.window_owner, np.arange(len(entries) + 1))
         changes = np.flatnonzero(np.diff(self.window_owner, prepend=-1))
         self.window_start: NDArray[np.int64] = changes
         self.with_vector: Ints = self.window_owner[changes]
@@ -118,8 +119,12 @@ class Segment:
 
     def vectors_of(self, chunk: int) -> Floats2d:
         """The vectors of one chunk, shape (windows, dim); no rows where it has none."""
-        left, right = np.searchsorted(self.window_owner, [chunk, chunk + 1])
+        left, right = self.window_span(chunk)
         return self.vectors[left:right]
+
+    def window_span(self, chunk: int) -> tuple[int, int]:
+        """First and last-but-one row of a chunk's windows; equal where it has none."""
+        return int(self.window_bounds[chunk]), int(self.window_bounds[chunk + 1])
 
     def without(self, tenant: str, source: str) -> Segment:
         """The same segment with every chunk of one document dead; itself where it holds none."""

@@ -10,6 +10,8 @@ from bedside.core.errors import BadInput
 
 __all__ = ["read_front_matter"]
 
+# The safe loader in C, ten times as fast, where PyYAML was built with it.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LISTS = ("conditions", "drugs")
 _NAMES = {
     "doc_type": "type",
@@ -27,7 +29,7 @@ def read_front_matter(block: str, *, name: str) -> dict[str, object]:
     """
     body = "\n".join(block.strip().split("\n")[1:-1])
     try:
-        found = yaml.safe_load(body)
+        found = yaml.load(body, Loader=_LOADER)  # noqa: S506 - a safe loader either way
     except yaml.YAMLError as error:
         raise BadInput(
             name, why="its front matter is not valid YAML", do="Correct the lines between the ---."
