@@ -22,6 +22,8 @@ __all__ = [
 ]
 
 _LONGEST_OPENING = 500
+_LONGEST_MESSAGE = 1_600
+"""Characters of one message in the window: so none takes more than its share."""
 
 
 def fact_item(fact: Fact, *, rank: float = 0.0, unit: str = "") -> Item:
@@ -122,7 +124,13 @@ def history_blocks(
     if not history:
         return []
     recent, earlier = window(
-        history, last=last, step=step, keep=1, priority=45, cap=tokens * 4 // 5, earlier_priority=20
+        history,
+        last=last,
+        step=step,
+        keep=1,
+        priority=45,
+        cap=Cap(tokens=tokens * 4 // 5, chars_each=_LONGEST_MESSAGE),
+        earlier_priority=20,
     )
     if earlier is None:
         return [recent]

@@ -16,7 +16,7 @@ from bedside.language.stems import stems
 
 __all__ = ["Excerpt", "Passage", "best_passages", "best_sentences", "opening_sentences", "terms_of"]
 
-_SHORTEST, _LONGEST = 25, 420
+_SHORTEST, _LONGEST = 12, 420
 _OF_ONE_PASSAGE = 2
 _ROW_BARS = 2
 _RULE = frozenset("|-: ")

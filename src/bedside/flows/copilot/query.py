@@ -36,6 +36,7 @@ Ask = Literal[
     "change_first",
     "list",
     "any",
+    "dose",
     "when_first",
     "when_last",
     "when_end",

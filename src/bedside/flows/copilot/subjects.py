@@ -265,7 +265,7 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
         or ("diagnose" in clause.verbs and topic == "conditions")
         or topic in {"procedures", "immunizations"}
     )
-    if topic == "medications" and ask == "any" and status == "any" and not ever:
+    if topic == "medications" and ask in {"any", "dose"} and status == "any" and not ever:
         status = "active" if "latest" in ops or clause.window is None else "any"
     if topic == "conditions" and ask == "any" and status == "any" and not ever:
         status = "active" if clause.window is None else "any"
@@ -280,6 +280,8 @@ def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
         if "when" in ops:
             return "when_end" if ops <= {"when", "latest"} else None
         return "any" if ops <= {"any"} else None
+    if "dose" in verbs:
+        return "dose" if ops <= {"latest", "any"} else None
     if "since" in ops:
         return "when_first" if ops <= {"since", "when", "first"} else None
     if "when" in ops:

@@ -75,10 +75,13 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     named = [fact for fact in all_named if query.window is None or query.window.holds(day_of(fact))]
     if query.status == "inactive" and query.ask != "any":
         named = [fact for fact in named if not is_active(fact)]
+    if query.ask == "dose" and not any(is_active(fact) for fact in named):
+        # "The dose of X" may ask for the dose to give: only what she takes is answered by rule.
+        return False
     if not named:
         return _none(query, record, everything, all_named, sheet)
     match query.ask:
-        case "any":
+        case "any" | "dose":
             return _any(query, named, sheet)
         case "count":
             return _count(query, named, sheet)

@@ -1,0 +1,140 @@
+"""CO-01: a question is taken by rule only when every word of it is accounted for."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bedside.flows.copilot.reading import parse
+from bedside.flows.copilot.windows import find_window
+
+TODAY = date(2026, 11, 22)
+
+
+def read(text: str):
+    return parse(text, today=TODAY).queries
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "ask", "key"),
+    [
+        ("latest HbA1c", "observations", "latest", "hba1c"),
+        ("Hb?", "observations", "latest", "hemoglobin"),
+        ("What was her last serum potasium, please?", "observations", "latest", "potassium"),
+        ("need his last TG pls", "observations", "latest", "triglycerides"),
+        ("k+ trend", "observations", "trend", "potassium"),
+        ("how many times has HDL been checked", "observations", "count", "hdl"),
+        ("when was creatinine last measured", "observations", "when_last", "creatinine"),
+        ("nadir eGFR", "observations", "lowest", "egfr"),
+        ("average weight", "observations", "average", "weight"),
+        ("the cholesterol before the last one", "observations", "previous", "cholesterol"),
+        ("lipid profile", "observations", "latest", "lipid panel"),
+        ("is she on warfarin", "medications", "any", "warfarin"),
+        ("is he taking frusemide?", "medications", "any", "furosemide"),
+        ("does she have HTN?", "conditions", "any", "hypertension"),
+        ("when was he diagnosed with gout", "conditions", "when_first", "gout"),
+        ("ever had a heart attack?", "conditions", "any", "myocardial infarction"),
+        ("allergic to penicillin?", "allergies", "any", "penicillin"),
+        ("flu jab?", "immunizations", "any", "influenza vaccine"),
+        ("did she have a colonoscopy", "procedures", "any", "colonoscopy"),
+        ("last admission", "timeline", "when_last", None),
+        ("problem list", "conditions", "list", None),
+        ("what is he on?", "medications", "list", None),
+        ("how old is she", "person", "field", None),
+    ],
+)
+def test_a_whole_question_becomes_the_query_it_means(text, topic, ask, key):
+    (query,) = read(text)
+    assert (query.topic, query.ask) == (topic, ask)
+    assert (query.entity.key if query.entity else None) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "should I stop simvastatin?",
+        "is metformin safe with an eGFR of 30",
+        "why is her potassium high",
+        "is her BP high because of her weight?",
+        "has he never had a stroke",
+        "was she not on warfarin",
+        "naproxen and CKD?",
+        "digoxin and hypokalaemia - a problem?",
+        "what dose of apixaban should she have",
+        "summarise the record",
+        "HbA1c in Mrs Smith",
+        "last year's HbA1c",
+        "BP on 3/4/2015",
+        "potassium above 5 weeks",
+        "",
+        "?",
+        "and",
+    ],
+)
+def test_a_question_with_anything_more_in_it_is_left_to_the_writer(text):
+    assert read(text) == ()
+
+
+def test_two_things_asked_at_once_share_what_is_said_once():
+    first, second = read("latest creatinine and potassium in 2019")
+    assert (first.entity.key, second.entity.key) == ("creatinine", "potassium")
+    assert first.ask == second.ask == "latest"
+    assert first.window == second.window
+    assert first.window.start == date(2019, 1, 1)
+
+
+def test_two_operations_share_one_subject():
+    low, high = read("lowest and highest weight")
+    assert (low.ask, high.ask) == ("lowest", "highest")
+    assert low.entity.key == high.entity.key == "weight"
+
+
+def test_a_bound_keeps_its_figure_and_unit():
+    (query,) = read("was K ever above 5.5 mmol/L?")
+    assert (query.ask, query.threshold.op) == ("any", ">")
+    assert query.threshold.value == Decimal("5.5")
+    assert query.threshold.unit == "mmol/l"
+    assert read("HbA1c 6.5 or more ever?")[0].threshold.op == ">="
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("in 2019", date(2019, 1, 1), date(2019, 12, 31)),
+        ("since march 2018", date(2018, 3, 1), None),
+        ("after 2015", date(2016, 1, 1), None),
+        ("before 3 may 2017", None, date(2017, 5, 2)),
+        ("between 2010 and 2012", date(2010, 1, 1), date(2012, 12, 31)),
+        ("from jan 2010 to feb 2012", date(2010, 1, 1), date(2012, 2, 29)),
+        ("on 2017-05-03", date(2017, 5, 3), date(2017, 5, 3)),
+        ("over the past 6 months", date(2026, 5, 22), None),
+        ("q2 2014", date(2014, 4, 1), date(2014, 6, 30)),
+    ],
+)
+def test_a_span_of_time_is_read_to_the_day(text, start, end):
+    found = find_window(text.split(), 0, today=TODAY)
+    assert (found.window.start, found.window.end) == (start, end)
+    assert found.end == len(text.split())
+
+
+@pytest.mark.parametrize("text", ["last year", "3/4/2015", "31 february 2015", "soon", "99/2015"])
+def test_a_span_that_reads_two_ways_or_none_is_not_read(text):
+    assert find_window(text.split(), 0, today=TODAY) is None
+
+
+@given(st.text(max_size=120))
+@settings(max_examples=150, deadline=None)
+def test_any_text_at_all_is_read_without_an_error(text):
+    parsed = parse(text, today=TODAY)
+    assert not (parsed.queries and parsed.unknown)
+
+
+@given(st.sampled_from(["should", "why", "not", "never", "risk", "dose should", "zzqx", "instead"]))
+@settings(max_examples=8, deadline=None)
+def test_one_word_that_is_not_understood_stops_every_rule(word):
+    for text in ("latest HbA1c", "is she on warfarin", "problem list", "allergies"):
+        assert read(f"{text} {word}") == ()
