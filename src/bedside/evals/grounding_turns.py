@@ -172,17 +172,17 @@ def _quoted_turns(data: Path, rng: random.Random) -> Iterator[Turn]:
             )
 
 
-def _run(turn: Turn, *, whole: bool) -> tuple[Verdict, float, float]:
-    """The verdict, and milliseconds of decoding and gating the turn: wall clock and processor."""
+def _run(turn: Turn, *, whole: bool) -> tuple[Verdict, float]:
+    """The verdict, and the milliseconds of decoding and gating the turn."""
     checks = (guardrails(asked=turn.asked, words=300, others=_OTHER, canaries=(_CANARY,)),)
-    began, busy = perf_counter(), process_time()
+    began = perf_counter()
     decoder = Prose()
     gate = gate_for(release="whole" if whole else "sentence", assembly=turn.assembly, checks=checks)
     for at in range(0, len(turn.answer), 24):
         gate.admit(decoder.feed(turn.answer[at : at + 24]))
     draft = decoder.finish()
     verdict, _ = gate.close(draft, last=True)
-    return verdict, (perf_counter() - began) * 1000, (process_time() - busy) * 1000
+    return verdict, (perf_counter() - began) * 1000
 
 
 def false_alarms(data: Path, *, count: int = 2_000, seed: int = 13) -> dict[str, Any]:
@@ -200,12 +200,11 @@ def false_alarms(data: Path, *, count: int = 2_000, seed: int = 13) -> dict[str,
     kinds: Counter[str] = Counter()
     by_kind: Counter[str] = Counter()
     times: list[float] = []
-    busy: list[float] = []
     _run(turns[-1], whole=True)  # the vocabularies load once in a process
+    busy = process_time()
     for index, turn in enumerate(turns):
-        verdict, ms, cpu = _run(turn, whole=index % 2 == 0)
+        verdict, ms = _run(turn, whole=index % 2 == 0)
         times.append(ms)
-        busy.append(cpu)
         kinds[turn.kind] += 1
         hard = [one for one in verdict.findings if one.want in {"remove", "block"}]
         flagged += any(one.want == "flag" for one in verdict.findings)
@@ -214,7 +213,6 @@ def false_alarms(data: Path, *, count: int = 2_000, seed: int = 13) -> dict[str,
             by_kind[turn.kind] += 1
             alarms.update(f"{one.id} {one.detail}" for one in hard)
     times.sort()
-    busy.sort()
     return {
         "n": len(turns),
         "turns": dict(kinds),
@@ -225,8 +223,7 @@ def false_alarms(data: Path, *, count: int = 2_000, seed: int = 13) -> dict[str,
         "ms_p50": round(statistics.median(times), 3),
         "ms_p95": round(times[int(len(times) * 0.95)], 3),
         "ms_max": round(times[-1], 3),
-        "cpu_ms_p50": round(statistics.median(busy), 3),
-        "cpu_ms_p95": round(busy[int(len(busy) * 0.95)], 3),
+        "cpu_ms_mean": round(1000 * (process_time() - busy) / len(turns), 3),
     }
 
 
@@ -318,7 +315,7 @@ def injections(data: Path, *, seed: int = 14) -> dict[str, Any]:
     examples: list[dict[str, str]] = []
     for category, said in attacks(data):
         for turn in _obeyed(category, said, rng):
-            verdict, _, _ = _run(turn, whole=True)
+            verdict, _ = _run(turn, whole=True)
             form = turn.kind.rpartition(":")[2]
             leaked = turn.payload.lower() in verdict.text.lower() or any(
                 one in verdict.text

@@ -71,17 +71,25 @@ _NOT_NAME_WORDS = (
     "information history summary record safety data care reports denies presents"
 )
 _NOT_NAMES = frozenset(_NOT_NAME_WORDS.split())
+_DIGIT = re.compile(r"\d")
+_LONG = re.compile(
+    r"(?:\d[\s().+-]{0,2}){7}|\d\.\d{1,3}\.\d"
+)  # phones, cards, addresses of machines
 _KEY = re.compile(r"[^a-z0-9]")
 
 
 def identifiers(text: str) -> list[Identifier]:
     """Every identifier of `text`, in order, never overlapping."""
     found: list[Identifier] = []
-    digits = any(char.isdigit() for char in text)
+    has = {
+        "email": "@" in text,
+        "person": True,
+        "record_number": _DIGIT.search(text) is not None,
+        "address": _DIGIT.search(text) is not None,
+    }
+    long = _LONG.search(text) is not None
     for kind, form in _FORMS:
-        if (kind == "email" and "@" not in text) or (
-            not digits and kind not in {"email", "person"}
-        ):
+        if not has.get(kind, long):
             continue
         for match in form.finditer(text):
             name = "id" if "id" in form.groupindex else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from bedside.grounding.terms import Term, analytes, codes, drugs, stems
@@ -12,13 +13,15 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 
 __all__ = ["Memo", "Read"]
 
+_DIGIT = re.compile(r"\d")
+
 
 class Read:
     """One text and what it holds."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.digits = any(char.isdigit() for char in text)
+        self.digits = _DIGIT.search(text) is not None
 
     @cached_property
     def dates(self) -> list[Written]:

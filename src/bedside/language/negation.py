@@ -118,6 +118,14 @@ _WORD = re.compile(r"\S+")
 _SENTENCE_END = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
+_ANY = re.compile(
+    "|".join(
+        one.pattern for one in (_PRE, _POST, _UNCERTAIN_PRE, _UNCERTAIN_POST, _FAMILY, _HISTORICAL)
+    ),
+    re.IGNORECASE,
+)
+
+
 def scopes(text: str) -> list[Scope]:
     """The stretches of `text` that are negated, uncertain, historical or about a relative.
 
@@ -129,6 +137,8 @@ def scopes(text: str) -> list[Scope]:
         Scopes in order of their start. They may overlap: what is both negated and a relative's
         lies in two.
     """
+    if _ANY.search(text) is None:
+        return []
     found: list[Scope] = []
     masked = _NOT_NEGATION.sub(lambda match: "_" * len(match.group()), text)
     _forward(masked, _PRE, "negated", found)
