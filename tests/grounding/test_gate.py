@@ -223,6 +223,16 @@ def test_a_leak_ends_the_answer(leak):
     assert why(verdict)[-1] == "withheld"
 
 
+def test_a_namesake_in_the_patients_own_record_may_be_named():
+    prompt = assembly({5: item(5, "Seen by Ottoline Vanterpool on 2024-11-02")})
+    verdict, _, _ = run(
+        "Seen by Ottoline Vanterpool on 2 Nov 2024 [5].",
+        prompt=prompt,
+        others=("Ottoline Vanterpool",),
+    )
+    assert verdict.removed == ()
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -10,7 +10,7 @@ from bedside.evals.grounding_turns import false_alarms, injections
 from bedside.grounding import guardrail_text, guardrails, prompt_text
 from bedside.grounding.guardrails import IDS, SETS, country, rules
 from bedside.grounding.leaks import Instructions, active_content
-from bedside.grounding.phi import identifiers
+from bedside.grounding.phi import identifiers, names_in
 from bedside.grounding.voice import diagnoses, out_of_scope, overclaims, prescribes
 
 
@@ -123,6 +123,13 @@ def test_eight_words_of_ours_are_a_leak_unless_a_source_says_them():
 )
 def test_identifiers_are_found_by_form(text, kinds):
     assert [one.kind for one in identifiers(text)] == kinds
+
+
+def test_names_of_others_are_found_as_whole_words_only():
+    others = ("Ann Lee", "MRN 99887766", "")
+    assert names_in("ANN  LEE (mrn: 99887766) came", others) == {"ann lee", "mrn 99887766"}
+    assert names_in("Joann Leeds came with Ann and Lee, 998877661", others) == set()
+    assert names_in("Ann Lee", ()) == set()
 
 
 def test_the_voice_is_judged_by_who_orders():

@@ -12,7 +12,7 @@ from bedside.grounding.claims import absent_terms, basis_of, classify, severity_
 from bedside.grounding.guardrails.policy import Policy
 from bedside.grounding.guardrails.texts import country
 from bedside.grounding.leaks import Instructions, active_content
-from bedside.grounding.phi import identifiers, key_of
+from bedside.grounding.phi import identifiers, names_in
 from bedside.grounding.prose import BROKEN
 from bedside.grounding.recompute import recomputed
 from bedside.grounding.shown import Found, Refused, Shown
@@ -113,7 +113,7 @@ class Examiner:
             canaries=policy.canaries,
         )
         self._pool: str | None = None
-        self._others = tuple(key for key in map(key_of, policy.others) if key)
+        self._names: set[str] | None = None
         self._references = frozenset(
             term.key for name in country(policy.country).references for term in stems(name)
         )
@@ -149,13 +149,19 @@ class Examiner:
             return ""
         if self._instructions.leaked(text):
             return "system_prompt"
-        if self._others:
-            key = key_of(text)
-            if any(other in key for other in self._others):
-                return "other_patient"
+        strangers = names_in(text, self.policy.others) if self.policy.others else set[str]()
+        if strangers and not strangers <= self._known_names():
+            return "other_patient"
         if any(one.key not in self.shown.keys for one in identifiers(text)):
             return "unknown_identifier"
         return ""
+
+    def _known_names(self) -> set[str]:
+        """Names of others that this patient's own sources hold (a clinician, a namesake)."""
+        if self._names is None:
+            seen = "\n".join([*self.shown.bodies, self.asked])
+            self._names = names_in(seen, self.policy.others)
+        return self._names
 
     def _own_voice(self, unit: Unit) -> Examined:
         why = self._voice(unit.text, ())

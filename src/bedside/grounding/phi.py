@@ -7,12 +7,13 @@ else's; and a text that must not carry any can be scanned. Names are found only 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from bedside.core.value import value
 from bedside.language.dates import dates
 
-__all__ = ["Identifier", "identifiers"]
+__all__ = ["Identifier", "identifiers", "key_of", "names_in"]
 
 Kind = Literal[
     "email", "phone", "ssn", "record_number", "birth_date", "address", "card", "ip", "person", "national_id"
@@ -115,3 +116,33 @@ def _identifier(kind: Kind, text: str, start: int, end: int) -> Identifier:
 def key_of(text: str) -> str:
     """Letters and digits only, lower case: how identifiers are compared."""
     return _KEY.sub("", text.lower())
+
+
+_WORDS = re.compile(r"[^\W_]+")
+_LONGEST_NAME = 8  # words
+
+
+@lru_cache(maxsize=8)
+def _phrases(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """Names as tuples of words. Kept, because a tenant's list is long and asked for at every turn."""
+    found = (tuple(_WORDS.findall(name.lower())) for name in names)
+    return frozenset(words for words in found if 0 < len(words) <= _LONGEST_NAME)
+
+
+def names_in(text: str, names: tuple[str, ...]) -> set[str]:
+    """Which of the names (or numbers) stand in `text` as whole words, whatever the case.
+
+    Args:
+        text: Any text.
+        names: Any number of names; the time taken does not grow with them.
+
+    Returns:
+        The names found, in lower case, their words joined by single blanks.
+    """
+    wanted = _phrases(names)
+    if not wanted:
+        return set()
+    words = _WORDS.findall(text.lower())
+    sizes = range(1, _LONGEST_NAME + 1)
+    runs = (tuple(words[at : at + size]) for at in range(len(words)) for size in sizes)
+    return {" ".join(run) for run in runs if run in wanted}
