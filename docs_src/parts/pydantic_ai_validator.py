@@ -15,7 +15,7 @@ def grounded_agent(model: object, *, sources: Sequence[SourceText], retries: int
     agent = Agent(
         model,
         instructions=f"Answer from these sources and cite them as [n].\n\n{shown}",
-        output_retries=retries,
+        retries=retries,
     )
 
     @agent.output_validator

@@ -145,7 +145,7 @@ from bedside.wiring import Ask, build_engine
 async def main():
     home = Path({str(tmp_path / "home")!r})
     shutil.copytree({str(demo)!r}, home)
-    engine = build_engine(load_settings(home=home, environment={{}}))
+    engine = build_engine(load_settings(home=home, environ={{}}))
     ask = Ask(question="Any allergies?", patient="demo-adeyemi", flow="allergy-card")
     turn = await engine.asker.ask(ask, engine.local())
     texts = [
