@@ -7,13 +7,15 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, insert, or_, select, update
 
+from bedside import __version__
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, InvalidArgument, NotFound
 from bedside.core.ids import PatientId
+from bedside.flows.result import unanswered_body
 from bedside.knowledge.search import SHARED_TENANT
 from bedside.storage import access
 from bedside.storage.tables.source import chunk, source
-from bedside.storage.tables.turn import prompt_part, report, turn, turn_prompt
+from bedside.storage.tables.turn import prompt_part, report, session, turn, turn_prompt
 from bedside.wiring.ask import Who
 
 __all__ = [
@@ -60,10 +62,10 @@ def read_source(
     if revision is not None:
         query = query.where(source.c.revision == revision)
     row = connection.execute(query).first()
-    if row is None or (
-        row.patient is not None and who.patients is not None and row.patient not in who.patients
-    ):
+    if row is None or not _may_read(connection, who, row.patient, session_id=row.session):
         raise NotFound("source", source_id)
+    if row.patient is None and row.session is not None:
+        _own_session(connection, who, row.session, source_id)
     if row.patient is not None or row.session is not None:
         access.note(
             connection,
@@ -96,15 +98,41 @@ def read_source(
     }
 
 
+def _own_session(connection: Connection, who: Who, session_id: str, source_id: str) -> None:
+    """A conversation without a patient is read by who held it, and by safety officers."""
+    actor = connection.execute(
+        select(session.c.actor).where(session.c.tenant == who.tenant, session.c.id == session_id)
+    ).scalar()
+    if actor != who.actor and "safety" not in who.roles:
+        raise NotFound("source", source_id)
+
+
 def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
     row = connection.execute(
         select(turn).where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
     ).first()
-    if row is None or (
-        row.patient is not None and who.patients is not None and row.patient not in who.patients
-    ):
+    if row is None or not _may_read(connection, who, row.patient, session_id=row.session):
         raise NotFound("turn", turn_id)
     return row
+
+
+def _may_read(
+    connection: Connection, who: Who, patient: str | None, *, session_id: str | None
+) -> bool:
+    """May the caller read this? One who is bound to patients reads theirs, and own conversations.
+
+    A conversation about no patient may still hold anything, so it is shown to its actor alone.
+    """
+    if who.patients is None:
+        return True
+    if patient is not None:
+        return patient in who.patients
+    if session_id is None:
+        return True  # shared knowledge
+    actor = connection.execute(
+        select(session.c.actor).where(session.c.tenant == who.tenant, session.c.id == session_id)
+    ).scalar()
+    return actor == who.actor
 
 
 def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -> dict[str, Any]:
@@ -127,16 +155,14 @@ def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -
     body: dict[str, Any] = (
         json.loads(row.result)
         if row.result
-        else {
-            "turn_id": row.id,
-            "session_id": row.session,
-            "flow": row.flow,
-            "status": "incomplete" if row.status == "incomplete" else "open",
-            "answer": "",
-            "answered_by": None,
-            "citations": [],
-            "claims": [],
-        }
+        else unanswered_body(
+            turn=row.id,
+            session=row.session,
+            flow=row.flow,
+            status="incomplete",
+            why="it is still running" if row.status == "open" else "its process ended",
+            version=__version__,
+        )
     )
     body["review"] = {
         "state": row.review,
@@ -341,11 +367,22 @@ def put_report(
     return {"id": report_id, "turn": turn_id, "state": "open", "at": at.isoformat()}
 
 
-def read_reports(connection: Connection, *, who: Who) -> list[dict[str, Any]]:
-    """The safety inbox, newest first."""
-    rows = connection.execute(
-        select(report).where(report.c.tenant == who.tenant).order_by(report.c.at.desc())
+def read_reports(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
+    """The safety inbox, newest first. Notes may speak of patients, so the reading is noted."""
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="list",
+        at=clock.now(),
+        purpose="reports",
     )
+    rows = connection.execute(
+        select(report, turn.c.session)
+        .outerjoin(turn, and_(turn.c.tenant == report.c.tenant, turn.c.id == report.c.turn))
+        .where(report.c.tenant == who.tenant)
+        .order_by(report.c.at.desc())
+    ).all()
     return [
         {
             "id": row.id,
@@ -358,7 +395,7 @@ def read_reports(connection: Connection, *, who: Who) -> list[dict[str, Any]]:
             "state": row.state,
         }
         for row in rows
-        if who.patients is None or row.patient is None or row.patient in who.patients
+        if _may_read(connection, who, row.patient, session_id=row.session)
     ]
 
 
