@@ -128,14 +128,14 @@ def _talk(said: Read, allowed: Collection[str]) -> bool:
     return known and not said.named
 
 
-def absent_terms(said: Read) -> frozenset[str]:
-    """The names of what an absence statement says is missing; empty where it is qualified.
+def absent_terms(said: Read) -> frozenset[str] | None:
+    """The medicines and tests that an absence statement says are missing, as written.
 
-    "No HbA1c is recorded" gives "hba1c"; "no HbA1c above 9 since March is recorded" says
-    nothing about HbA1c as such, and gives nothing.
+    "No HbA1c is recorded" gives "hba1c". `None` where the statement is qualified: "no HbA1c above
+    9 since March is recorded" says nothing about HbA1c as such.
     """
-    if said.quantities or _QUALIFIED.search(said.text):
-        return frozenset()
+    if said.quantities or said.dates or _QUALIFIED.search(said.text):
+        return None
     named = [*said.drugs, *said.analytes]
     return frozenset(said.text[one.start : one.end].lower() for one in named)
 

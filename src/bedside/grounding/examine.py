@@ -402,14 +402,15 @@ class Examiner:
             stem_of(word)
             for word in ("recorded", "source", "document", "found", "file", "available")
         }
-        qualified = not named and (read.quantities or not wanted)
         allergy = _ALLERGY.search(said) is not None
         for item, passage in self.shown.passages():
-            low = passage.lower()
             if allergy and item.span is not None and _ALLERGY.match(item.span.source.section or ""):
                 return True
+            if named is None:
+                continue
+            low = passage.lower()
             by_name = bool(named) and all(name in low for name in named)
-            whole = not qualified and wanted and wanted <= self._read(passage).keys
+            whole = bool(wanted) and wanted <= self._read(passage).keys
             if not (by_name or whole):
                 continue
             hit = [term for term in self._read(passage).words if term.key in wanted]

@@ -19,6 +19,7 @@ from bedside.language.quantities import Quantity, quantities
 
 __all__ = ["recomputed"]
 
+_COUNTED = {"", "time", "dose"}
 _TIME = {"d", "wk", "mo", "a", "h", "min"}
 _MOST = 400
 
@@ -45,13 +46,10 @@ def recomputed(
             continue
         if one.high is not None:
             return False
-        if one.unit in _TIME or not evidence:
-            if str(one.low) in others or _spans(one, evidence):
-                continue
+        counted = one.unit in _COUNTED and str(one.low) in others
+        again = _spans(one, evidence) if one.unit in _TIME else _result(one, held)
+        if not counted and not again:
             return False
-        if str(one.low) in others or _result(one, held):
-            continue
-        return False
     return all(held.day(when) for when in dates(said))
 
 
