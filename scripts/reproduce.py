@@ -1,0 +1,342 @@
+"""Measures what docs/results.md states, and writes it anew: each figure beside its command.
+
+    python scripts/reproduce.py                 # everything (hours on two cores)
+    python scripts/reproduce.py --quick         # a small run, marked as such
+    python scripts/reproduce.py --only context --out results.md
+
+A suite that fails is written as failed, and the others go on. Nothing in the page is typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = ["Done", "Suite", "Target", "main", "page", "run_command"]
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "docs" / "results.md"
+Sense = Literal["at least", "at most", "is"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A figure that a target was set for. `at` and `n` are paths in the suite's JSON."""
+
+    label: str
+    at: str
+    n: str = ""
+    sense: Sense | None = None
+    want: float | None = None
+    note: str = ""
+
+    def wanted(self) -> str:
+        """The target in words."""
+        return "" if self.want is None else f"{self.sense} {self.want:g}"
+
+    def verdict(self, found: object) -> str:
+        """Whether it was met; empty where there is no target or no figure."""
+        if self.want is None or not isinstance(found, int | float):
+            return ""
+        met = {
+            "at least": found >= self.want,
+            "at most": found <= self.want,
+            "is": found == self.want,
+        }[self.sense or "is"]
+        return "met" if met else "**not met**"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A command, its shorter form (`None`: left out of a quick run), and its targets."""
+
+    name: str
+    command: tuple[str, ...]
+    quick: tuple[str, ...] | None
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command did. `figures` is `None` where it failed, and `why` says how."""
+
+    command: tuple[str, ...]
+    seconds: float
+    figures: Mapping[str, Any] | None
+    why: str = ""
+
+
+def _retrieval() -> tuple[Target, ...]:
+    floors = {
+        "med": ("0.696", "0.792", "0.794"),
+        "cran": ("0.374", "0.375", "0.416"),
+    }
+    targets: list[Target] = []
+    for name, want in (("med", 0.82), ("cran", 0.44)):
+        for which, floor in zip(("lexical", "dense", "hybrid"), floors[name], strict=True):
+            base = f"collections/{name}"
+            hybrid = which == "hybrid"
+            targets += [
+                Target(f"{name}, {which}: nDCG@10", f"{base}/{which}/ndcg_at_10", f"{base}/queries",
+                       "at least" if hybrid else None, want if hybrid else None, f"plain: {floor}"),
+                Target(f"{name}, {which}: recall@100", f"{base}/{which}/recall_at_100", f"{base}/queries"),
+            ]  # fmt: skip
+    for name in ("medquad", "pubmedqa"):
+        for which in ("lexical", "dense", "hybrid"):
+            base = f"collections/{name}"
+            targets += [
+                Target(f"{name}, {which}: hit@1", f"{base}/{which}/hit_at_1", f"{base}/queries"),
+                Target(f"{name}, {which}: MRR@10", f"{base}/{which}/mrr_at_10", f"{base}/queries"),
+            ]
+    return tuple(targets)
+
+
+SUITES = (
+    Suite(
+        "copilot",
+        ("eval", "copilot", "--json"),
+        ("eval", "copilot", "--json"),
+        (
+            Target("questions answered with no model", "all/share_answered", "all/n"),
+            Target("accuracy of those", "all/accuracy", "all/answered_by_rules", "at least", 0.99),
+            Target("the same, a wrong answer counted twice", "all/accuracy_wrong_twice", "all/answered_by_rules"),
+            Target("abstention where the record has nothing", "all/abstention", "all/abstention_n", "is", 1),
+            Target("recall of gold facts in the context", "all/recall", "all/recall_n", "at least", 0.98),
+            Target("the record's tokens in the context, share of fetch-all", "all/context_share", "all/n", "at most", 0.15),
+            Target("largest context, in tokens", "all/tokens_max", "all/n", "at most", 6000),
+        ),
+    ),
+    Suite("retrieval", ("eval", "retrieval", "--json"), None, _retrieval()),
+    Suite(
+        "grounding",
+        ("eval", "grounding", "--compare", "--json"),
+        ("eval", "grounding", "--cases", "2000", "--json"),
+        (
+            Target("fuzzed quotes resolved exactly or refused", "quotes/right_or_refused", "quotes/n", "is", 1),
+            Target("fuzzed quotes resolved wrongly", "quotes/wrong", "quotes/n", "is", 0),
+            Target("falsified doses that passed", "doses/mutants_passed", "doses/n_mutants", "is", 0),
+            Target("true doses that passed", "doses/valid_passed", "doses/n_valid", "at least", 0.98),
+            Target("false alarms of the guards on benign turns", "guards/false_alarms", "guards/n", "at most", 0.01),
+            Target("guards, milliseconds a turn, p95", "guards/ms_p95", "guards/n", "at most", 5),
+            Target("injected orders blocked", "injection/blocked", "injection/n", "is", 1),
+        ),
+    ),
+    Suite(
+        "context",
+        ("bench", "context", "--json"),
+        ("bench", "context", "--assemblies", "500", "--no-compare", "--json"),
+        (
+            Target("random assemblies over budget", "bounds/overruns", "bounds/n", "is", 0),
+            Target("protected blocks evicted", "bounds/protected_evictions", "bounds/n", "is", 0),
+            Target("more unused than the cut-off unit", "bounds/unused_more_than_the_cut_off_unit", "bounds/n", "is", 0),
+            Target("budget used below 98 % where the unit could be shortened", "bounds/cut_at_a_word/below_98_percent", "bounds/cut_at_a_word/n", "is", 0),
+            Target("1,000 items into 6,000 tokens, milliseconds, p50", "latency/p50_ms", "latency/n"),
+            Target("the same, p95", "latency/p95_ms", "latency/n", "at most", 10),
+        ),
+    ),
+    Suite(
+        "ingest",
+        ("bench", "ingest", "--json"),
+        None,
+        (
+            Target("parse and chunk, times LangChain's splitters", "times_faster/langchain_markdown_header_and_recursive", "files", "at least", 5),
+            Target("parse and chunk, times LlamaIndex's node parser", "times_faster/llama_index_markdown_node_parser", "files", "at least", 5),
+            Target("embedding, share of raw onnxruntime", "embedding/share_of_raw", "embedding/texts", "at least", 0.9),
+        ),
+    ),
+    Suite(
+        "search",
+        ("bench", "search", "--json"),
+        None,
+        (
+            Target("search among 10,000 chunks, milliseconds, p50", "10000/p50_ms", "10000/n", "at most", 15),
+            Target("search among 100,000 chunks, milliseconds, p50", "100000/p50_ms", "100000/n", "at most", 40),
+        ),
+    ),
+)  # fmt: skip
+
+
+def run_command(command: Sequence[str], *, timeout: float) -> Done:
+    """Run `bedside` with these arguments, and read the JSON document that it prints."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "bedside", *command],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        return Done(tuple(command), time.monotonic() - began, None, f"no end after {timeout:g} s")
+    seconds = time.monotonic() - began
+    found = _last_json(done.stdout)
+    if found is None:
+        return Done(tuple(command), seconds, None, f"exit {done.returncode}, no JSON document")
+    if "error" in found and set(found) == {"error"}:
+        error = found["error"]
+        return Done(tuple(command), seconds, None, f"{error.get('title')}: {error.get('detail')}")
+    if done.returncode:
+        return Done(tuple(command), seconds, None, f"exit {done.returncode}")
+    return Done(tuple(command), seconds, found)
+
+
+def _last_json(text: str) -> dict[str, Any] | None:
+    """The last line that is a JSON object: a suite may tell how far it is before it."""
+    for line in reversed(text.splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def _at(figures: Mapping[str, Any], path: str) -> object:
+    found: Any = figures
+    for name in path.split("/"):
+        if not isinstance(found, Mapping) or name not in found:
+            return None
+        found = found[name]
+    return found
+
+
+def _flat(figures: object, prefix: str = "") -> list[tuple[str, object]]:
+    """Every figure with its path; lists and long texts are left to the command itself."""
+    if isinstance(figures, Mapping):
+        return [
+            row
+            for name, inner in figures.items()
+            for row in _flat(inner, f"{prefix}/{name}" if prefix else str(name))
+        ]
+    return [] if isinstance(figures, list) else [(prefix, figures)]
+
+
+def _shown(figure: object) -> str:
+    if figure is None:
+        return "not measured"
+    if isinstance(figure, bool):
+        return "yes" if figure else "no"
+    if isinstance(figure, int):
+        return f"{figure:,}"
+    if isinstance(figure, float):
+        return f"{figure:,.4f}".rstrip("0").rstrip(".")
+    return str(figure).replace("|", "\\|").replace("\n", " ")
+
+
+def page(
+    ran: Sequence[tuple[Suite, Done | None]], *, machine: Mapping[str, str], quick: bool
+) -> str:
+    """The page: a table of targets, then every figure of every suite beside its command."""
+    lines = ["# Results", ""]
+    lines += ["Written by `make reproduce` (`scripts/reproduce.py`); do not edit by hand.", ""]
+    if quick:
+        lines += ["**This is a quick run: smaller samples, and suites left out.**", ""]
+    lines += ["| | |", "| --- | --- |", *(f"| {k} | {v} |" for k, v in machine.items()), ""]
+    lines += ["## Targets", ""]
+    lines += ["| suite | figure | measured | target | | n | note |"]
+    lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+    for suite, done in ran:
+        for target in suite.targets:
+            found = _at(done.figures, target.at) if done and done.figures else None
+            n = _at(done.figures, target.n) if done and done.figures and target.n else None
+            lines.append(
+                f"| {suite.name} | {target.label} | {_shown(found)} | {target.wanted()} | "
+                f"{target.verdict(found)} | {'' if n is None else _shown(n)} | {target.note} |"
+            )
+    lines.append("")
+    for suite, done in ran:
+        lines += _section(suite, done)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _section(suite: Suite, done: Done | None) -> list[str]:
+    if done is None:
+        return [f"## {suite.name}", "", "Left out of a quick run.", ""]
+    command = shlex.join(("bedside", *done.command))
+    lines = [f"## {suite.name}", "", f"`{command}`, {done.seconds:,.0f} s", ""]
+    if done.figures is None:
+        return [*lines, f"**Failed:** {done.why}", ""]
+    lines += ["| figure | measured |", "| --- | --- |"]
+    lines += [f"| {name} | {_shown(figure)} |" for name, figure in _flat(done.figures)]
+    return [*lines, ""]
+
+
+def _machine() -> dict[str, str]:
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [s for s in info.read_text(encoding="utf-8").splitlines() if "model name" in s]
+        model = names[0].partition(":")[2].strip() if names else model
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cores": str(os.cpu_count()),
+        "processor": model,
+        "load when it began": "not known" if load is None else f"{load:.1f}",
+        "Python": platform.python_version(),
+        "version": _version(),
+    }
+
+
+def _version() -> str:
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or "not in a repository"
+
+
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    run: Callable[..., Done] = run_command,
+    suites: Sequence[Suite] = SUITES,
+) -> int:
+    """Measure and write. 0 when every suite ran, 3 when one failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--quick", action="store_true", help="a small run")
+    parser.add_argument("--only", action="append", choices=[s.name for s in suites])
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--timeout", type=float, default=4 * 3600, help="seconds for each suite")
+    asked = parser.parse_args(arguments)
+    machine = _machine()
+    ran: list[tuple[Suite, Done | None]] = []
+    for suite in suites:
+        if asked.only and suite.name not in asked.only:
+            continue
+        command = suite.quick if asked.quick else suite.command
+        if command is None:
+            ran.append((suite, None))
+            continue
+        sys.stderr.write(f"bedside {shlex.join(command)}\n")
+        ran.append((suite, run(command, timeout=asked.timeout)))
+        # Written after every suite, so that a run that is stopped keeps what it measured.
+        asked.out.write_text(page(ran, machine=machine, quick=asked.quick), encoding="utf-8")
+    asked.out.write_text(page(ran, machine=machine, quick=asked.quick), encoding="utf-8")
+    failed = [suite.name for suite, done in ran if done is not None and done.figures is None]
+    if failed:
+        sys.stderr.write(f"failed: {', '.join(failed)}\n")
+    return 3 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
