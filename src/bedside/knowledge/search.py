@@ -32,6 +32,8 @@ MOST_HITS = 10
 MOST_CHARS = 8_000
 MOST_CHARS_EACH = 2_000
 _FRESH_PASSAGES = 3
+_SPARE = 5
+"""Hits read beyond the limit, in place of those that have gone or are too long."""
 _EMBED_SHARE = 0.6
 """Share of the deadline that the query's embedding may take before words must do alone."""
 
@@ -129,7 +131,7 @@ class Knowledge:
             filters=need.filters,
             retriever=need.retriever,
             threshold=threshold,
-            limit=MOST_HITS * 3,
+            limit=need.limit + _SPARE,
         )
         ranked = [*ranking.ranked, *self._fresh(segments, question, need, ranking.ranked)]
         hits = _read(connection, grant, need, ranked)

@@ -31,12 +31,14 @@ source = Table(
     Column("section", String, nullable=False, default=""),
     Column("dated", Date),
     Column("superseded", Boolean, nullable=False, default=False),
-    Column("text", Text, nullable=False),
     Column("sha256", String, nullable=False),
     Column("media_type", String, nullable=False, default="text/plain"),
     Column("meta", Text, nullable=False, default="{}"),  # JSON: EN-K3 fields, facility, file name
     Column("state", String, nullable=False, default="ready"),  # "words" | "ready" (visible states)
     Column("created_at", UtcTime, nullable=False),
+    # Last: what stands behind a long text in a SQLite row is only reached by reading through it.
+    Column("text", Text, nullable=False),
+    Index("ix_source_state", "tenant", "state", "kind", "patient"),
     Index("ix_source_scope", "tenant", "patient", "kind"),
     Index("ix_source_sha", "tenant", "patient", "sha256"),
 )
