@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,11 @@ from sqlalchemy import select
 
 from bedside.context import o200k
 from bedside.core.context import Block, Budget, Item, ToolCall
-from bedside.core.errors import BudgetTooSmall, Conflict
+from bedside.core.errors import BudgetTooSmall, Conflict, InvalidArgument, Unavailable
 from bedside.core.ids import ActorId, SourceId, TenantId
 from bedside.core.source import Source, Span
 from bedside.core.turn import (
+    Change,
     Claim,
     Delta,
     Draft,
@@ -36,9 +39,12 @@ from bedside.flows.flow import Flow, Step
 from bedside.flows.ledger import Ledger, Pinned
 from bedside.flows.sources import Sources
 from bedside.flows.turn import Services, turn
+from bedside.library import Turn
 from bedside.storage.engine import open_engine, sqlite_url
 from bedside.storage.schema import migrate
 from bedside.storage.store import Store
+from bedside.storage.tables.access import audit as audit_table
+from bedside.storage.tables.turn import session as session_table
 from bedside.storage.tables.turn import turn as turn_table
 
 
@@ -57,6 +63,7 @@ class Look(Need[tuple[Item, ...]]):
 
 LINE = "Hemoglobin A1c 8.2 %"
 SOURCE = Source(id=SourceId("obs-1"), revision=1, kind="record", title="Hemoglobin A1c")
+CHANGE = Change(part="shared", path="x", op="set", value=1, by="rule")
 FACT = Item(LINE, key="obs-1", span=Span(source=SOURCE, start=0, end=len(LINE)))
 
 
@@ -112,11 +119,12 @@ class Script:
     """Plays one list of events a call; a list may end with an exception."""
 
     def __init__(self, *calls) -> None:
-        self.calls, self.prompts, self.may_call = list(calls), [], []
+        self.calls, self.prompts, self.may_call, self.deadlines = list(calls), [], [], []
 
-    async def stream(self, prompt, *, may_call=False, **_: object) -> AsyncIterator:
+    async def stream(self, prompt, *, may_call=False, deadline_ms=0, **_: object) -> AsyncIterator:
         self.prompts.append(prompt)
         self.may_call.append(may_call)
+        self.deadlines.append(deadline_ms)
         for event in self.calls.pop(0):
             if isinstance(event, BaseException):
                 raise event
@@ -195,11 +203,12 @@ class House:
         gate=WholeGate,
         can=frozenset(),
         read=None,
+        clock=None,
     ) -> None:
         self.store = Store(open_engine(sqlite_url(home)))
         migrate(self.store)
         self.script, self.flow, self.events = script, the_flow, []
-        self.ids = 0
+        self.ids, self.clock = 0, clock or Clock()
         self.gate, self.can = gate, can
 
         async def look(need, grant):
@@ -213,11 +222,11 @@ class House:
         self.ids += 1
         return f"{kind}-{self.ids}"
 
-    async def ask(self, text: str = "latest HbA1c?", **more):
+    async def ask(self, text: str = "latest HbA1c?", *, lease: float = 60, **more):
         ledger = Ledger(
             self.store,
             flow=self.flow,
-            clock=Clock(),
+            clock=self.clock,
             tenant=TenantId("default"),
             actor=ActorId("dr"),
             pinned=Pinned(
@@ -228,7 +237,7 @@ class House:
                 settings={},
                 live={},
                 version="0",
-                lease_seconds=60,
+                lease_seconds=lease,
             ),
             new_id=self._id,
             egress=lambda calls: "none",
@@ -238,7 +247,9 @@ class House:
             store=ledger,
             models=self.script,
             gather=self.sources.gather,
-            gate=lambda r, c, a: self.gate(),
+            gate=lambda r, c, a: (
+                self.gate() if self.gate else WholeGate() if r == "whole" else PassGate()
+            ),
             clock=Clock(),
         )
 
@@ -407,3 +418,138 @@ def test_no_call_gives_the_prompt_and_asks_no_model(tmp_path):
     assert body["answered_by"] is None
     assert next(part["role"] for part in body["prompt"]) == "system"
     assert "latest HbA1c?" in body["prompt"][-1]["content"]
+
+
+def rows_of(house: House, table) -> list:
+    return house.store.read_now(lambda c: list(c.execute(select(table))))
+
+
+@pytest.mark.requirement("RELIABILITY-18")
+def test_a_replayed_answer_leaves_its_own_audit_row(tmp_path):
+    house = House(tmp_path, Script([Delta(text="Once."), ended()]), flow())
+
+    async def go():
+        await house.ask(idempotency_key="k")
+        await house.ask(idempotency_key="k")
+
+    asyncio.run(go())
+    assert [row.action for row in rows_of(house, audit_table)] == ["ask", "read"]
+
+
+def test_a_key_covers_the_history_that_a_client_sends(tmp_path):
+    house = House(tmp_path, Script([Delta(text="Once."), ended()]), flow())
+
+    async def go():
+        await house.ask(idempotency_key="k", history=(("user", "one"),))
+        with pytest.raises(Conflict):
+            await house.ask(idempotency_key="k", history=(("user", "two"),))
+
+    asyncio.run(go())
+
+
+@pytest.mark.requirement("EN-G6")
+def test_a_turn_that_breaks_after_text_was_shown_keeps_what_was_shown(tmp_path):
+    house = House(
+        tmp_path,
+        Script([Delta(text="One. "), Unavailable("a room", why="gone")]),
+        flow(),
+        gate=PassGate,
+    )
+    with pytest.raises(Unavailable):
+        asyncio.run(house.ask(idempotency_key="k"))
+    assert house.statuses() == ["incomplete"]
+    (row,) = rows_of(house, turn_table)
+    body = json.loads(row.result)
+    assert body["answer"] == "One. "
+    assert body["egress"] == "unknown"
+    assert Turn.of(body).status == "incomplete"
+
+
+def test_a_commit_that_fails_leaves_no_turn_open(tmp_path):
+    broken = replace(flow(by_rule=True), changes=lambda v: (CHANGE,), reduce=lambda s, c: 1 / 0)
+    house = House(tmp_path, Script(), broken)
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(house.ask())
+    assert house.statuses() == ["incomplete"]
+
+
+def test_a_refused_turn_is_whole_json_when_its_key_is_used_again(tmp_path):
+    house = House(tmp_path, Script(), flow(limit=5))
+    with pytest.raises(BudgetTooSmall):
+        asyncio.run(house.ask(idempotency_key="k"))
+    again = asyncio.run(house.ask(idempotency_key="k"))
+    assert Turn.of(dict(again.body)).status == "refused"
+    assert again.body["egress"] == "none"
+
+
+def test_a_conversation_is_held_for_as_long_as_its_turn_runs(tmp_path):
+    """The lease is renewed: an answer that takes longer than it does not lose its conversation."""
+
+    class Now(Clock):
+        def now(self) -> datetime:
+            return datetime(2026, 3, 1, 9, tzinfo=UTC) + timedelta(
+                seconds=time.monotonic()
+            )
+
+    leases = []
+
+    async def slow(need):
+        for _ in range(6):
+            await asyncio.sleep(0.1)
+            leases.append(rows_of(house, session_table)[0].lease_until)
+        return (FACT,)
+
+    house = House(tmp_path, Script(), flow(by_rule=True), read=slow, clock=Now())
+    assert asyncio.run(house.ask(lease=0.3)).status == "complete"
+    assert leases[-1] > leases[0]
+    assert rows_of(house, session_table)[0].lease_until is None
+
+
+@pytest.mark.requirement("EN-G6")
+def test_what_is_said_before_a_tool_is_used_is_not_shown(tmp_path):
+    call = ToolCall(id="c1", name="search", arguments='{"query": "HbA1c"}')
+    house = House(
+        tmp_path,
+        Script([Delta(text="Let me look. "), call, ended()], [Delta(text="Done."), ended()]),
+        flow(tools=True),
+        gate=None,
+    )
+    body = asyncio.run(house.ask()).body
+    shown = "".join(e.text for e in house.events if isinstance(e, Delta))
+    assert shown == body["answer"] == "Done."
+
+
+def test_a_tool_call_that_asks_for_nonsense_does_not_end_the_turn(tmp_path):
+    async def refuse(need):
+        if need.name == "tool":
+            raise InvalidArgument("query", found="", want="some words")
+        return (FACT,)
+
+    call = ToolCall(id="c1", name="search", arguments='{"query": ""}')
+    house = House(
+        tmp_path,
+        Script([call, ended()], [Delta(text="Done."), ended()]),
+        flow(tools=True),
+        read=refuse,
+    )
+    body = asyncio.run(house.ask()).body
+    assert body["answer"] == "Done."
+    assert body["degraded"] == ["tool: refused"]
+
+
+def test_the_deadline_is_the_whole_turns(tmp_path):
+    async def slow(need):
+        await asyncio.sleep(0.3)
+        return (FACT,)
+
+    house = House(tmp_path, Script([Delta(text="A."), ended()]), flow(), read=slow)
+    asyncio.run(house.ask(deadline_ms=2_000))
+    assert house.script.deadlines[0] <= 1_700
+
+
+def test_text_that_ends_without_a_word_from_its_provider_is_a_models_and_cut(tmp_path):
+    """Never taken for a rule's own, which the gate trusts."""
+    house = House(tmp_path, Script([Delta(text="Half")]), flow())
+    body = asyncio.run(house.ask()).body
+    assert body["answered_by"] == "model:unknown"
+    assert body["status"] == "incomplete"

@@ -133,3 +133,53 @@ def test_a_session_of_another_patient_actor_or_flow_is_not_found(store, clock):
 def test_recover_leaves_a_living_turn_alone(store, clock):
     begin(store, clock, new())
     assert store.write_now(lambda c: turns.recover(c, now=clock.now())) == 0
+
+
+@pytest.mark.requirement("RELIABILITY-2")
+def test_the_same_key_takes_up_a_turn_whose_process_was_killed(store, clock):
+    """No recovery ran: a command line has none."""
+    begin(store, clock, new(key="k"))
+    host = turns.owner().rpartition(":")[0]
+    store.write_now(lambda c: c.execute(update(session).values(lease_owner=f"{host}:999999999")))
+    again = begin(store, clock, new("t2", key="k", session="s2"))
+    assert isinstance(again, turns.Begun)
+    assert (again.turn, again.session) == ("t1", "s1")
+
+
+def test_the_same_key_waits_for_a_turn_that_is_alive(store, clock):
+    begin(store, clock, new(key="k"))
+    waiting = begin(store, clock, new("t2", key="k"))
+    assert isinstance(waiting, turns.Earlier)
+    assert waiting.status == "open"
+
+
+def test_a_turn_that_ended_cannot_be_ended_again(store, clock):
+    begun = begin(store, clock, new())
+    finish(store, clock, new(), begun)
+    with pytest.raises(Conflict):
+        finish(store, clock, new(), begun, answer="another")
+    kept = store.read_now(lambda c: turns.stored_result(c, tenant="default", turn_id="t1"))
+    assert kept is not None
+    assert "8.2 %" in (kept.result or "")
+
+
+def test_a_renewed_lease_is_kept_past_its_first_end_and_a_lost_one_is_not_renewed(store, clock):
+    first = begin(store, clock, new())
+    store.write_now(lambda c: c.execute(update(session).values(lease_owner="elsewhere:1")))
+
+    def renew(begun):
+        return store.write_now(
+            lambda c: turns.renew(
+                c, tenant="default", session_id="s1", fence=begun.fence, until=clock.now() + LEASE
+            )
+        )
+
+    clock.step(50)
+    assert renew(first)
+    clock.step(50)
+    assert isinstance(begin(store, clock, new("t2")), turns.Busy)
+    clock.step(50)
+    second = begin(store, clock, new("t2"))
+    assert not renew(first)
+    finish(store, clock, new("t2"), second)
+    assert not renew(second)

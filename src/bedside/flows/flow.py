@@ -102,7 +102,10 @@ class Step(Generic[S]):
 
 @value
 class Done(Generic[S]):
-    """A finished step. `step` and `prompt` are `None` where rules took the whole question."""
+    """A finished step. `step` and `prompt` are `None` where rules took the whole question.
+
+    `lost` names what a tool looked for and a source did not give, as "name: why".
+    """
 
     step: Step[S] | None
     draft: Draft
@@ -110,6 +113,7 @@ class Done(Generic[S]):
     prompt: Assembly | None
     calls: tuple[Ended, ...] = ()
     why_unaided: str = ""
+    lost: tuple[str, ...] = ()
 
 
 @value

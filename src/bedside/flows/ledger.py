@@ -16,13 +16,13 @@ from sqlalchemy import Connection
 from bedside.context import Counter, Rates, price_layouts
 from bedside.core.clock import Clock
 from bedside.core.context import Item
-from bedside.core.errors import BudgetTooSmall, Conflict
+from bedside.core.errors import BudgetTooSmall, Conflict, OutsideError
 from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId, TurnId
 from bedside.core.source import Source, Span
 from bedside.core.turn import Change, Ended, TurnRequest
 from bedside.core.value import value
 from bedside.flows.flow import Done, Flow, Opened, View
-from bedside.flows.result import prompt_parts, turn_body
+from bedside.flows.result import prompt_parts, turn_body, unanswered_body
 from bedside.flows.trace import Trace, TurnResult
 from bedside.storage import access, turns
 from bedside.storage.store import Store
@@ -75,6 +75,7 @@ class Ledger(Generic[S]):
         self._new_id, self._egress, self._check_patient = new_id, egress, check_patient
         self._new: turns.NewTurn | None = None
         self._begun: turns.Begun | None = None
+        self._holding: asyncio.Task[None] | None = None
 
     async def open(self, request: TurnRequest) -> Opened[S] | TurnResult:
         """Transaction 1, or the first result of this key. Waits while the conversation is busy.
@@ -101,8 +102,11 @@ class Ledger(Generic[S]):
     def _describe(self, request: TurnRequest) -> turns.NewTurn:
         parts = {
             name: getattr(request, name)
-            for name in ("flow", "text", "session", "patient", "documents", "selected", "options")
-        }
+            for name in (
+                "flow", "text", "session", "person", "patient", "documents", "selected", "act",
+                "history", "options",
+            )
+        }  # fmt: skip
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
         return turns.NewTurn(
             tenant=self._tenant,
@@ -130,6 +134,16 @@ class Ledger(Generic[S]):
             now=self._clock.now(),
             lease=timedelta(seconds=self._pinned.lease_seconds),
         )
+        if isinstance(begun, turns.Earlier) and begun.result is not None:
+            access.note(
+                connection,
+                tenant=self._tenant,
+                actor=self._actor,
+                action="read",
+                at=self._clock.now(),
+                patient=PatientId(new.patient) if new.patient else None,
+                purpose="turn",
+            )
         if not isinstance(begun, turns.Begun):
             return begun
         granted = access.grant(
@@ -157,6 +171,7 @@ class Ledger(Generic[S]):
     ) -> Opened[S]:
         self._new = replace(new, turn=begun.turn, session=begun.session)
         self._begun = begun
+        self._holding = asyncio.get_running_loop().create_task(self._hold(begun))
         given = request.history
         history = (
             tuple(_history_item(role, text, f"given-{i}") for i, (role, text) in enumerate(given))
@@ -181,6 +196,26 @@ class Ledger(Generic[S]):
             data=self._pinned.data,
             minimum=self._pinned.minimum,
         )
+
+    async def _hold(self, begun: turns.Begun) -> None:
+        """Renew the lease while the turn runs, so that a long answer keeps its conversation."""
+        lease = self._pinned.lease_seconds
+        held = True
+        while held:
+            await asyncio.sleep(lease / 3)
+            until = self._clock.now() + timedelta(seconds=lease)
+            try:
+                held = await self._store.write(
+                    lambda connection, until=until: turns.renew(
+                        connection,
+                        tenant=self._tenant,
+                        session_id=begun.session,
+                        fence=begun.fence,
+                        until=until,
+                    )
+                )
+            except OutsideError:
+                continue  # the fence decides at commit
 
     def _load(self, body: str | None) -> S:
         if body is None:
@@ -288,25 +323,28 @@ class Ledger(Generic[S]):
 
         return apply
 
-    async def abandon(self, opened: Opened[S], *, why: str, trace: Trace) -> TurnResult:
+    async def abandon(
+        self, opened: Opened[S], *, why: str, trace: Trace, shown: str = ""
+    ) -> TurnResult:
         """Transaction 2 of a cut turn, shielded from the cancellation that caused it."""
         status = "refused" if why == BudgetTooSmall.__name__ else "incomplete"
         trace.add("abandoned", why=why)
-        body: dict[str, Any] = {
-            "turn_id": opened.turn,
-            "flow": self._flow.name,
-            "session_id": opened.session,
-            "status": status,
-            "answer": "",
-            "answered_by": None,
-            "citations": [],
-            "claims": [],
-            "why": why,
-        }
+        body = unanswered_body(
+            turn=opened.turn,
+            session=opened.session,
+            flow=self._flow.name,
+            status=status,
+            why=why,
+            version=self._pinned.version,
+            answer=shown,
+            egress="unknown" if trace.asking else self._egress(trace.calls),
+            calls=trace.calls,
+            ms=trace.ms(),
+        )
         await asyncio.shield(
             self._finish(
                 status=status,
-                answer="",
+                answer=shown,
                 body=body,
                 trace=trace,
                 numbering={},
@@ -331,6 +369,8 @@ class Ledger(Generic[S]):
         begun, new = self._begun, self._require_new()
         if begun is None:
             raise AssertionError("a turn is finished only after it was opened")
+        if self._holding is not None:
+            self._holding.cancel()
         hashed = [
             [(role, hashlib.sha256(text.encode()).hexdigest(), text) for role, text in parts]
             for parts in prompts

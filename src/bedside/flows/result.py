@@ -14,7 +14,7 @@ from bedside.flows.flow import Done, Flow, Opened, View
 from bedside.knowledge.needs import Hits
 from bedside.record.needs import RecordFacts
 
-__all__ = ["prompt_parts", "turn_body"]
+__all__ = ["prompt_parts", "turn_body", "unanswered_body"]
 
 S = TypeVar("S")
 
@@ -104,6 +104,51 @@ def turn_body(
     }
 
 
+def unanswered_body(
+    *,
+    turn: str,
+    session: str,
+    flow: str,
+    status: str,
+    why: str,
+    version: str,
+    answer: str = "",
+    egress: str = "unknown",
+    calls: Sequence[Ended] = (),
+    ms: float | None = None,
+) -> dict[str, Any]:
+    """The turn JSON of a turn that did not end with a verdict: cut, refused, or still running.
+
+    `answer` is what was released before it was cut, each sentence after its checks. `egress` is
+    "unknown" where a call was under way, since nobody reported how it went.
+    """
+    return {
+        "turn_id": turn,
+        "flow": flow,
+        "session_id": session,
+        "status": status,
+        "answer": answer,
+        "answered_by": None,
+        "citations": [],
+        "claims": [],
+        "contradictions": [],
+        "review": {"state": "draft", "by": None, "at": None},
+        "egress": egress,
+        "removed": [],
+        "degraded": [f"turn: {why}"],
+        "missing": [],
+        "guardrails": [],
+        "plan": {"intent": "", "categories": [], "source": "fallback", "queries": [], "mode": ""},
+        "receipt": None,
+        "calls": [_call(call) for call in calls],
+        "cost_usd": _cost(calls),
+        "ms": None if ms is None else round(ms, 1),
+        "trace_id": turn,
+        "basis": {"record_as_of": None, "knowledge": {}, "prompt_hash": None, "engine": version},
+        "why": why,
+    }
+
+
 def prompt_parts(prompt: Assembly | None) -> list[tuple[str, str]]:
     """The prompt as (role, text) parts in wire order; tool parts stand as their JSON-like text."""
     if prompt is None:
@@ -160,6 +205,7 @@ def _degraded(view: View[S]) -> list[str]:
                 out.append(f"{need.name}: {found.via}")
             if isinstance(found.value, Hits):
                 out += [f"{need.name}: {why}" for why in found.value.degraded]
+    out += [why for done in view.done for why in done.lost]
     if "model" in view.opened.can:
         out += [f"model: {done.why_unaided}" for done in view.done if done.why_unaided]
     return out

@@ -9,7 +9,7 @@ from typing import Any
 
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
-from bedside.core.errors import OutsideError, Refusal
+from bedside.core.errors import BedsideError, OutsideError
 from bedside.core.turn import Gathered, Got, Lost, Need
 
 __all__ = ["Reader", "Sources"]
@@ -49,15 +49,15 @@ class Sources:
                 return Got(value=await reader(need, grant), ms=ms())
         except TimeoutError:
             lost = Lost(why="timeout", ms=ms())
-        except Refusal as error:
-            return Lost(why="refused", ms=ms(), detail=type(error).__name__)
         except OutsideError as error:
             lost = Lost(why="failed", ms=ms(), detail=type(error).__name__)
+        except BedsideError as error:  # policy, or a need that asks for what cannot be
+            return Lost(why="refused", ms=ms(), detail=type(error).__name__)
         if type(need) not in self.fallbacks:
             return lost
         name, fallback = self.fallbacks[type(need)]
         try:
             async with asyncio.timeout(need.deadline_ms / 1000):
                 return Got(value=await fallback(need, grant), via=f"{name} ({lost.why})", ms=ms())
-        except (TimeoutError, OutsideError):
+        except (TimeoutError, BedsideError):
             return lost

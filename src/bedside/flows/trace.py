@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from bedside.core.clock import Clock
 from bedside.core.ids import TurnId
+from bedside.core.turn import Ended
 from bedside.core.value import value
 
 __all__ = ["Trace", "TurnResult"]
@@ -22,11 +23,17 @@ class TurnResult:
 
 
 class Trace:
-    """What happened in a turn, in order. Times are milliseconds since the turn began."""
+    """What happened in a turn, in order. Times are milliseconds since the turn began.
+
+    `calls` are the model calls that ended; `asking` is true while one is under way, so that a turn
+    that is cut knows whether text may have left without a word of how it went.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock, self._start = clock, clock.monotonic()
         self.events: list[dict[str, Any]] = []
+        self.calls: list[Ended] = []
+        self.asking = False
 
     def ms(self) -> float:
         """Milliseconds since the turn began."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -22,6 +22,7 @@ from bedside.context import assemble, extend, reorder
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
+from bedside.core.errors import BedsideError, CallerError
 from bedside.core.turn import (
     Change,
     Check,
@@ -72,8 +73,8 @@ class Store(Protocol[S]):
         """Transaction 2, fenced."""
         ...
 
-    async def abandon(self, opened: Opened[S], *, why: str, trace: Trace) -> TurnResult:
-        """Transaction 2 of a turn that was cut."""
+    async def abandon(self, opened: Opened[S], *, why: str, trace: Trace, shown: str) -> TurnResult:
+        """Transaction 2 of a turn that was cut; `shown` is what was released before."""
         ...
 
 
@@ -105,26 +106,40 @@ async def turn(
     if isinstance(opened, TurnResult):
         return opened
     trace.add("opened", audit_seq=opened.grant.audit_seq, history=len(opened.history))
-    sent = False
+    shown: list[str] = []
 
     async def out(event: Plan | Delta | Citation) -> None:
-        nonlocal sent
-        sent = sent or not isinstance(event, Plan)
+        if isinstance(event, Delta):
+            shown.append(event.text)
         await emit(event)
 
-    chain = flows(request, opened)
+    try:
+        return await _through(flows(request, opened), request, opened, io, out, trace, shown)
+    except BaseException as error:
+        cut = "cancelled" if not isinstance(error, Exception) else type(error).__name__
+        with suppress(BedsideError):  # it ended already, was taken over, or the store is down
+            await io.store.abandon(opened, why=cut, trace=trace, shown="".join(shown))
+        raise
+
+
+async def _through(
+    chain: Sequence[Flow[S]],
+    request: TurnRequest,
+    opened: Opened[S],
+    io: Services[S],
+    out: Emit,
+    trace: Trace,
+    shown: Sequence[str],
+) -> TurnResult:
+    """Down the chain until one flow ends; the next is taken only while nothing was shown."""
     for index, flow in enumerate(chain):
         try:
             view = await _run(flow, request, opened, io, out, trace)
             final, changes = flow.compose(view), flow.changes(view)
         except Exception as error:
-            if sent or index + 1 == len(chain):
-                await io.store.abandon(opened, why=type(error).__name__, trace=trace)
+            if shown or index + 1 == len(chain):
                 raise
             trace.add("fell_through", flow=flow.name, why=type(error).__name__)
-        except BaseException:
-            await io.store.abandon(opened, why="cancelled", trace=trace)
-            raise
         else:
             return await io.store.commit(
                 opened, flow=flow, view=view, final=final, changes=changes, trace=trace
@@ -217,12 +232,16 @@ async def _perform(
     prompt = _compile(step, view, numbering)
     trace.add("assembled", step=step.name, tokens=prompt.tokens, limit=step.budget.limit)
     ended: list[Ended] = []
+    lost: list[str] = []
     left, repairs, why_unaided = step.calls, step.repairs, ""
     while True:
-        gate, decoder = io.gate(step.release, step.checks, prompt), step.decoder()
+        left -= 1
+        # What is said before a tool is used is no part of the answer: it is held, then left out.
+        release = step.release if left <= 0 or not step.tools else _held(step.release)
+        gate, decoder = io.gate(release, step.checks, prompt), step.decoder()
         asked: list[ToolCall] = []
         sent = False
-        left -= 1
+        trace.asking = True
         try:
             stream = io.models.stream(
                 prompt,
@@ -231,7 +250,7 @@ async def _perform(
                 may_call=left > 0,
                 schema=step.schema,
                 output=step.budget.output,
-                deadline_ms=view.request.deadline_ms,
+                deadline_ms=max(1, view.request.deadline_ms - int(trace.ms())),
             )
             async with aclosing(cast("AsyncGenerator[Delta | ToolCall | Ended, None]", stream)):
                 async for event in stream:
@@ -243,18 +262,20 @@ async def _perform(
                         asked.append(event)
                     else:
                         ended.append(event)
+                        trace.calls.append(event)
             draft = decoder.finish()
-            last = ended[-1] if ended else None
-            if last is not None:
-                draft = replace(draft, by=f"model:{last.model}", cut=draft.cut or last.cut)
+            last = ended[-1] if ended else Ended(usage={}, model="unknown", cut=True)
+            draft = replace(draft, by=f"model:{last.model}", cut=draft.cut or last.cut)
         except NoModel as error:
             ended.extend(error.calls)
+            trace.calls.extend(error.calls)
             why_unaided = error.why
             trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
             draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
             gate, asked, repairs = io.gate(step.release, step.checks, prompt), [], 0
+        trace.asking = False
         if asked and left > 0:
-            results = await _use(step.tools, asked, view.opened.grant, io, trace)
+            results = await _use(step.tools, asked, view.opened.grant, io, trace, lost)
             opaque = ended[-1].opaque if ended else ()
             said = Message(
                 role="assistant",
@@ -294,7 +315,12 @@ async def _perform(
         prompt=prompt,
         calls=tuple(ended),
         why_unaided=why_unaided,
+        lost=tuple(dict.fromkeys(lost)),
     )
+
+
+def _held(release: Release) -> Release:
+    return "never" if release == "never" else "whole"
 
 
 async def _use(
@@ -303,8 +329,12 @@ async def _use(
     grant: Grant,
     io: Services[S],
     trace: Trace,
+    lost: list[str],
 ) -> list[ToolResult]:
-    """Answer each tool call; a wrong call gets an error that the model can act on."""
+    """Answer each tool call; a wrong call gets an error that the model can act on.
+
+    What a source did not give is added to `lost`.
+    """
     by_name = {tool.name: tool for tool in tools}
     results: list[ToolResult] = []
     for call in asked:
@@ -316,12 +346,14 @@ async def _use(
         try:
             arguments = json.loads(call.arguments or "{}")
             need = tool.need(arguments)
-        except (ValueError, KeyError, TypeError) as error:
+            hash(need)  # a list where a text is wanted
+        except (ValueError, KeyError, TypeError, AttributeError, CallerError) as error:
             wrong = f"Arguments are wrong ({type(error).__name__}). Follow the tool's schema."
             results.append(ToolResult(id=call.id, error=wrong))
             continue
         found = (await _gather((need,), grant, io, trace))[need]
         if isinstance(found, Lost):
+            lost.append(f"{need.name}: {found.why}")
             results.append(ToolResult(id=call.id, error=f"The search failed: {found.why}."))
         else:
             results.append(ToolResult(id=call.id, items=tuple(found.value)))

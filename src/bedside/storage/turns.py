@@ -10,6 +10,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -41,6 +42,7 @@ __all__ = [
     "load_state",
     "owner",
     "recover",
+    "renew",
     "save_state",
     "stored_result",
 ]
@@ -113,6 +115,8 @@ def begin(
     """
     if new.key is not None:
         earlier = _earlier(connection, new)
+        if earlier is not None and earlier.status == "open":
+            earlier = _unless_dead(connection, new.tenant, earlier, now)
         if earlier is not None and earlier.status != "incomplete":
             return earlier
         if earlier is not None:
@@ -186,9 +190,21 @@ def _again(connection: Connection, new: NewTurn, earlier: Earlier) -> NewTurn:
     row = connection.execute(
         select(turn.c.session).where(turn.c.tenant == new.tenant, turn.c.id == earlier.turn)
     ).one()
-    from dataclasses import replace
-
     return replace(new, turn=earlier.turn, session=row.session)
+
+
+def _unless_dead(connection: Connection, tenant: str, earlier: Earlier, now: datetime) -> Earlier:
+    """The open turn as it is, or closed where nobody works at it any more."""
+    held = connection.execute(
+        select(session.c.lease_owner, session.c.lease_until)
+        .join(turn, (turn.c.tenant == session.c.tenant) & (turn.c.session == session.c.id))
+        .where(turn.c.tenant == tenant, turn.c.id == earlier.turn)
+        .where(session.c.lease_turn == earlier.turn)
+    ).first()
+    if held is not None and _alive(held.lease_owner, held.lease_until, now):
+        return earlier
+    _close_cut(connection, tenant, earlier.turn, now)
+    return replace(earlier, status="incomplete")
 
 
 def _alive(who: str | None, until: datetime | None, now: datetime) -> bool:
@@ -318,6 +334,23 @@ def fence_holds(connection: Connection, *, tenant: str, session_id: str, fence: 
     return found == fence
 
 
+def renew(
+    connection: Connection, *, tenant: str, session_id: str, fence: int, until: datetime
+) -> bool:
+    """Hold the conversation until `until`; False where a later turn has taken it."""
+    held = connection.execute(
+        update(session)
+        .where(
+            session.c.tenant == tenant,
+            session.c.id == session_id,
+            session.c.fence == fence,
+            session.c.lease_turn.is_not(None),
+        )
+        .values(lease_until=until)
+    )
+    return held.rowcount == 1
+
+
 def load_state(connection: Connection, *, tenant: str, session_id: str, person: str) -> str | None:
     """The JSON of one state row; `None` where it was never written."""
     return connection.execute(
@@ -360,9 +393,14 @@ def finish(
     stored yet are, so that what was cited can be read back after the pack has changed.
 
     Raises:
-        Conflict: a later turn took the conversation; nothing is written.
+        Conflict: a later turn took the conversation, or this one has ended; nothing is written.
     """
-    if not fence_holds(connection, tenant=new.tenant, session_id=new.session, fence=begun.fence):
+    still = connection.execute(
+        select(turn.c.status).where(turn.c.tenant == new.tenant, turn.c.id == begun.turn)
+    ).scalar()
+    if still != "open" or not fence_holds(
+        connection, tenant=new.tenant, session_id=new.session, fence=begun.fence
+    ):
         raise Conflict(
             "turn",
             why="another process took this conversation over",

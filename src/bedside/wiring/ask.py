@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bedside.core.errors import InvalidArgument
+from bedside.core.errors import Conflict, InvalidArgument
 from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.core.value import value
@@ -18,6 +19,7 @@ __all__ = ["Ask", "Asker", "Who"]
 
 MODES = ("casual", "default", "synopsis", "plan", "broad", "detail")
 LONGEST_QUESTION = 20_000
+_PLAIN = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 
 
 @value
@@ -54,8 +56,17 @@ class Ask:
         """The engine's request.
 
         Raises:
-            InvalidArgument: an empty or overlong question, or a mode that is none.
+            InvalidArgument: an empty or overlong question, text that is no Unicode, a mode that is
+                none, or a session that is no plain identifier.
         """
+        for said in (self.question, *(text for _role, text in self.history or ())):
+            _readable(said)
+        if self.session and not _PLAIN.fullmatch(self.session):
+            raise InvalidArgument(
+                "session",
+                found=f"{len(self.session)} characters",
+                want="1 to 200 letters, digits or ._:@- (it stands in traces: no patient text)",
+            )
         if not self.question.strip():
             raise InvalidArgument("question", found="", want="at least one word")
         if len(self.question) > LONGEST_QUESTION:
@@ -82,8 +93,16 @@ class Ask:
             selected=tuple(SourceId(item) for item in self.selected),
             history=self.history,
             options=tuple(options),
-            idempotency_key=self.key,
+            idempotency_key=self.key or None,
             deadline_ms=deadline_ms,
+        )
+
+
+def _readable(text: str) -> None:
+    """Raises: InvalidArgument for half a surrogate pair or a NUL, which no store can keep."""
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidArgument(
+            "question", found="a character that is none", want="valid Unicode text without NUL"
         )
 
 
@@ -103,9 +122,7 @@ class Asker:
 
     async def ask(self, ask: Ask, who: Who) -> dict[str, Any]:
         """The finished turn as the contract has it."""
-        broadcast = self.start(ask, who)
-        assert broadcast.task is not None
-        result: TurnResult = await asyncio.shield(broadcast.task)
+        result: TurnResult = await self.start(ask, who).result()
         return dict(result.body)
 
     async def stream(self, ask: Ask, who: Who) -> AsyncIterator[Event | TurnResult]:
@@ -113,16 +130,25 @@ class Asker:
         broadcast = self.start(ask, who)
         async for event in broadcast.listen():
             yield event
-        assert broadcast.task is not None
-        yield await asyncio.shield(broadcast.task)
+        yield await broadcast.result()
 
     def start(self, ask: Ask, who: Who) -> Broadcast:
-        """Begin a turn, or attach to the one that runs under the same key."""
+        """Begin a turn, or attach to the one that runs under the same key.
+
+        Raises:
+            Conflict: under this key another request is running.
+        """
         request = ask.request(deadline_ms=self.deadline_ms)
         key = (who.tenant, who.actor, ask.key) if ask.key else None
-        if key is not None and key in self._running:
-            return self._running[key]
-        broadcast = Broadcast()
+        if key is not None and (running := self._running.get(key)) is not None:
+            if running.request != request:
+                raise Conflict(
+                    "idempotency key",
+                    why="it was used for a different request",
+                    do="Use a new key for a new request.",
+                )
+            return running
+        broadcast = Broadcast(request)
         task = asyncio.get_running_loop().create_task(self.run(request, who, broadcast.emit))
         broadcast.task = task
         self._tasks.add(task)

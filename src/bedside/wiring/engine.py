@@ -408,7 +408,7 @@ class Engine:
 
     async def reports(self, who: Who) -> list[dict[str, Any]]:
         """The safety inbox."""
-        return await self.store.read(lambda c: reading.read_reports(c, who=who))
+        return await self.store.write(lambda c: reading.read_reports(c, who=who, clock=self.clock))
 
     async def audit(self, who: Who, *, patient: str | None) -> list[dict[str, Any]]:
         """The audit trail."""

@@ -64,8 +64,6 @@ def read_source(
     row = connection.execute(query).first()
     if row is None or not _may_read(connection, who, row.patient, session_id=row.session):
         raise NotFound("source", source_id)
-    if row.patient is None and row.session is not None:
-        _own_session(connection, who, row.session, source_id)
     if row.patient is not None or row.session is not None:
         access.note(
             connection,
@@ -98,15 +96,6 @@ def read_source(
     }
 
 
-def _own_session(connection: Connection, who: Who, session_id: str, source_id: str) -> None:
-    """A conversation without a patient is read by who held it, and by safety officers."""
-    actor = connection.execute(
-        select(session.c.actor).where(session.c.tenant == who.tenant, session.c.id == session_id)
-    ).scalar()
-    if actor != who.actor and "safety" not in who.roles:
-        raise NotFound("source", source_id)
-
-
 def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
     row = connection.execute(
         select(turn).where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
@@ -119,16 +108,17 @@ def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
 def _may_read(
     connection: Connection, who: Who, patient: str | None, *, session_id: str | None
 ) -> bool:
-    """May the caller read this? One who is bound to patients reads theirs, and own conversations.
+    """May the caller read this? One who is bound to patients reads theirs alone.
 
-    A conversation about no patient may still hold anything, so it is shown to its actor alone.
+    A conversation about no patient may still hold anything: it is shown to its actor, and to
+    safety officers who are not bound.
     """
-    if who.patients is None:
-        return True
     if patient is not None:
-        return patient in who.patients
+        return who.patients is None or patient in who.patients
     if session_id is None:
         return True  # shared knowledge
+    if who.patients is None and "safety" in who.roles:
+        return True
     actor = connection.execute(
         select(session.c.actor).where(session.c.tenant == who.tenant, session.c.id == session_id)
     ).scalar()

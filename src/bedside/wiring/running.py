@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from bedside.core.turn import Citation, Delta, Plan
+from bedside.core.errors import Unavailable
+from bedside.core.turn import Citation, Delta, Plan, TurnRequest
 
 __all__ = ["Broadcast", "Event"]
 
@@ -16,7 +17,8 @@ Event = Plan | Delta | Citation
 class Broadcast:
     """The events of one running turn, kept so that a late door hears them from the start."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: TurnRequest) -> None:
+        self.request = request
         self.events: list[Event] = []
         self.task: asyncio.Task[Any] | None = None
         self._changed = asyncio.Event()
@@ -26,6 +28,24 @@ class Broadcast:
         self.events.append(event)
         self._changed.set()
         self._changed = asyncio.Event()
+
+    async def result(self) -> Any:
+        """What the turn came to; leaving does not end it.
+
+        Raises:
+            Unavailable: the engine stopped before the turn had ended.
+        """
+        assert self.task is not None
+        try:
+            return await asyncio.shield(self.task)
+        except asyncio.CancelledError:
+            if self.task.cancelled():
+                raise Unavailable(
+                    "the turn",
+                    why="the engine stopped before it had ended",
+                    do="Ask again with the same idempotency key.",
+                ) from None
+            raise
 
     async def listen(self) -> AsyncIterator[Event]:
         """Every event from the first to the last, as it comes; ends with the turn."""
@@ -38,5 +58,7 @@ class Broadcast:
             if self.task is None or self.task.done():
                 return
             waiting = asyncio.ensure_future(changed.wait())
-            await asyncio.wait({waiting, self.task}, return_when=asyncio.FIRST_COMPLETED)
-            waiting.cancel()
+            try:
+                await asyncio.wait({waiting, self.task}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()  # also where the door left: nothing may wait for ever
