@@ -129,7 +129,7 @@ def classify(text: str, parsed: Parsed) -> Intent:
         name = _TOPIC_INTENT.get(topic, topic)
         if parsed.queries[0].ask == "trend":
             name = "trend"
-        fetch = tuple(
+        fetch: tuple[Category, ...] = tuple(
             dict.fromkeys(cat for query in parsed.queries for cat in _TOPIC_FETCH[query.topic])
         )
         return Intent(name=name, fetch=fetch, mode="default", search=False, clinical=False)
@@ -161,7 +161,7 @@ def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
     }
     more = [cat for entity in parsed.entities for cat in kinds[entity.kind]]
     topics = [cat for topic in parsed.topics for cat in _TOPIC_FETCH.get(topic, ())]
-    fetch = tuple(dict.fromkeys((*intent.fetch, *more, *topics)))
+    fetch: tuple[Category, ...] = tuple(dict.fromkeys((*intent.fetch, *more, *topics)))
     return Intent(
         name=intent.name,
         fetch=fetch or FULL,

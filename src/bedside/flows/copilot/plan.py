@@ -115,8 +115,9 @@ def facts_of(view: View[Nothing]) -> RecordFacts | None:
     """The record as fetched, the second and wider fetch where there was one; `None` if not."""
     best: RecordFacts | None = None
     for need, found in view.gathered.items():
-        fetched = isinstance(need, RecordNeed) and isinstance(found, Got)
-        if fetched and (best is None or not need.limits):
+        if not isinstance(need, RecordNeed) or not isinstance(found, Got):
+            continue
+        if best is None or not need.limits:
             best = found.value
     return best
 

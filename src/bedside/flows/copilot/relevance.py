@@ -6,6 +6,8 @@ what the intent is about, 40 the rest of the fetched categories. Inside a band n
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from bedside.core.value import value
@@ -14,11 +16,12 @@ from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import day_of
+from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
 
 __all__ = ["Ranked", "rank_facts"]
 
-_RULE, _NAMED, _NEAR, _INTENT, _REST = 100.0, 80.0, 70.0, 60.0, 40.0
+_RULE, _NAMED, _NEAR, _SAID, _INTENT, _REST = 100.0, 80.0, 70.0, 65.0, 60.0, 40.0
 _MOST_READINGS = 40
 _MOST_NAMED = 30
 _MOST_KINDS = 18
@@ -42,6 +45,7 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
     "unknown": (("conditions", 10), ("medications", 10), ("timeline", 3), ("procedures", 3)),
 }
 _MOST_BEARING = 6
+_TELLING, _MOST_ALIKE, _MOST_SAID = 4, 3, 12
 _STANDING_ONLY = {"conditions", "medications"}
 _WITH_PAST = {"conditions", "medications", "synopsis", "timeline", "unknown"}
 _REASONED = {"plan", "diagnosis", "drug", "risk", "protocol", "question", "unknown", "synopsis"}
@@ -101,6 +105,7 @@ def _open_question(
     for key in bearing_on(text, parsed.entities):
         entity = Entity(kind="analyte", key=key, said=key)
         yield _NEAR, _thinned(_readings(entity, record), most=_MOST_BEARING)
+    yield _SAID, _said(record, text)
     for window in parsed.windows:
         inside = [fact for fact in record.facts if window.holds(day_of(fact))]
         yield _NAMED, [fact for fact in inside if fact.category != "observations"]
@@ -113,6 +118,25 @@ def _open_question(
         yield _REST + 10, _latest_results(record)[:_MOST_KINDS]
     if intent in _REASONED:
         yield _INTENT, _evidence(record)
+
+
+def _said(record: RecordFacts, text: str) -> list[Fact]:
+    """Entries whose names share a telling word with the question, most shared words first."""
+    asked = {stem for stem in stems(text) if len(stem) >= _TELLING}
+    found: list[tuple[int, Fact]] = []
+    seen: Counter[str] = Counter()
+    for fact in record.facts:
+        shared = len(asked & _name_stems(fact.name))
+        if shared and seen[fact.name] < _MOST_ALIKE:
+            seen[fact.name] += 1
+            found.append((shared, fact))
+    ranked = sorted(found, key=lambda row: -row[0])
+    return [fact for _, fact in ranked[:_MOST_SAID]]
+
+
+@functools.lru_cache(maxsize=4096)
+def _name_stems(name: str) -> frozenset[str]:
+    return frozenset(stems(name))
 
 
 def _of_query(query: Query, record: RecordFacts) -> list[Fact]:

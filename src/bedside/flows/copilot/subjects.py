@@ -41,6 +41,16 @@ _KIND_TOPIC: dict[str, Topic] = {
     "drug_class": "medications",
     "allergen": "allergies",
 }
+_FAMILY = {
+    "analyte": "figure",
+    "panel": "figure",
+    "drug": "drug",
+    "drug_class": "drug",
+    "condition": "event",
+    "procedure": "event",
+    "vaccine": "event",
+    "allergen": "allergen",
+}
 # Words that a topic may be called by beside its own: "lab results for potassium".
 _COMPANIONS: dict[str, set[str]] = {
     "observations": {"labs", "vitals", "reports"},
@@ -116,7 +126,8 @@ def _pick(group: tuple[Entity, ...], kinds: Iterable[str]) -> Entity | None:
 
 
 def _things(clause: Clause) -> tuple[Query, ...]:
-    if clause.visits:
+    if clause.visits or len({_FAMILY[group[0].kind] for group in clause.entities}) > 1:
+        # "Metformin for diabetes" asks how the two hang together.
         return ()
     made = [_thing(clause, group) for group in clause.entities]
     if any(not one for one in made):
