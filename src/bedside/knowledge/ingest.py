@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Unavailable
@@ -62,6 +62,14 @@ class Progress:
 Listener = Callable[[Progress], None]
 
 
+class Reader(Protocol):
+    """Reads one file, as `bedside.knowledge.parse.parse` does."""
+
+    def __call__(self, data: bytes, *, name: str) -> Parsed:
+        """The file as text with structure; BadInput where it cannot be read."""
+        ...
+
+
 @value
 class Rejected:
     """A file that was not taken in, and why; `reason` never holds its content."""
@@ -94,6 +102,7 @@ def ingest(
     embedder: Embedder | None = None,
     count: Callable[[str], int] | None = None,
     progress: Listener | None = None,
+    read: Reader = parse,
 ) -> IngestReport:
     """Take files in.
 
@@ -109,6 +118,7 @@ def ingest(
         embedder: `None` leaves the vectors to `embed_pending` in the background.
         count: Counts tokens for the chunk size and the stored sizes; `None` estimates.
         progress: Told after every step; what it raises stops the work between two steps.
+        read: Reads one file; `bedside.knowledge.parse.apart.parse_apart` does so in a limited process.
 
     Raises:
         BadInput: A path that does not exist. Files that cannot be read are in the report instead.
@@ -118,7 +128,7 @@ def ingest(
     report = _Tally()
     for number, upload in enumerate(uploads, 1):
         try:
-            parsed = parse(_data(upload), name=Path(upload.name).name)
+            parsed = read(_data(upload), name=Path(upload.name).name)
             done = add_parsed(
                 store,
                 parsed,
