@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sqlite3
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,3 +125,59 @@ def _template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(_template: Path, tmp_path: Path) -> Path:
     """A home with one patient and one guideline."""
     return Path(shutil.copytree(_template, tmp_path / "home"))
+
+
+class Crasher:
+    """Gives orders to `crash_worker.py` and kills what it starts."""
+
+    def __init__(self, folder: Path) -> None:
+        worker = Path(__file__).with_name("crash_worker.py")
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [sys.executable, str(worker)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+
+    def run(self, kill_when: Callable[[Path], None] | None = None, **order: Any) -> int:
+        """Carry out an order; its exit code, -9 where it was killed.
+
+        `kill_when` returns at the moment of the kill; it is given the pipe to listen at.
+        """
+        tell = self.folder / "tell"
+        if kill_when is not None:
+            order["tell"] = str(tell)
+            if not tell.exists():
+                os.mkfifo(tell)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        child = int(self.process.stdout.readline())
+        if kill_when is not None:
+            kill_when(tell)
+            os.kill(child, signal.SIGKILL)
+        return int(self.process.stdout.readline())
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crasher]:
+    """One process, kept ready with everything imported."""
+    made = Crasher(tmp_path_factory.mktemp("crasher"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kills() -> int:
+    """How often to kill: 25 for every change, 500 in the nightly run."""
+    return 500 if os.environ.get("BEDSIDE_NIGHTLY") else 25
