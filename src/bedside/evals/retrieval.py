@@ -182,19 +182,20 @@ def cached_vectors(
     tell: Callable[[str], None],
 ) -> Floats2d:
     """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model."""
-    digest = hashlib.sha256("\0".join([embedder.id, kind, *texts]).encode()).hexdigest()[:24]
-    path = cache / f"{name}-{kind}-{digest}.npy"
-    if path.is_file():
-        return np.load(path)
     cache.mkdir(parents=True, exist_ok=True)
     parts: list[Floats2d] = []
-    for at in range(0, len(texts), 1_024):
+    for at in range(0, len(texts), 1_024):  # kept in parts, so that a stopped run goes on
         batch = texts[at : at + 1_024]
-        parts.append(embedder.embed(batch, kind="query" if kind == "query" else "passage"))
+        digest = hashlib.sha256("\0".join([embedder.id, kind, *batch]).encode()).hexdigest()[:24]
+        path = cache / f"{name}-{kind}-{digest}.npy"
+        if path.is_file():
+            parts.append(np.load(path))
+            continue
+        rows = embedder.embed(batch, kind="query" if kind == "query" else "passage")
+        np.save(path, rows)
+        parts.append(rows)
         tell(f"{name}: {at + len(batch)} of {len(texts)} {kind} windows embedded")
-    rows = np.concatenate(parts)
-    np.save(path, rows)
-    return rows
+    return np.concatenate(parts)
 
 
 # ---- measures -----------------------------------------------------------------------------------

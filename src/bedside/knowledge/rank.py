@@ -281,7 +281,8 @@ def _ask_again(
             if len(own):
                 pull += np.float32(share) * own[int(np.argmax(own @ question.vector))]
         moved = question.vector + np.float32(FEEDBACK_PULL) * pull
-        vectors = cosine_at(segments, moved / np.linalg.norm(moved), places)
+        moved = np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
+        vectors = cosine_at(segments, moved, places)
     return words, vectors
 
 

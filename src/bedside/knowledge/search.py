@@ -85,6 +85,11 @@ class Knowledge:
             found = self._filled(grant, need, found, seconds=max(left, 1.0))
         return found
 
+    def warm(self, tenant: str) -> None:
+        """Load a tenant's knowledge (and the shared one) now, so that no search waits for it."""
+        for name in dict.fromkeys([tenant, SHARED_TENANT]):
+            self._store.read_now(lambda connection, name=name: self.snapshots.at(connection, name))
+
     # ---- the search itself ----------------------------------------------------------------------
 
     def _searched(self, grant: Grant, need: SearchNeed) -> Hits:

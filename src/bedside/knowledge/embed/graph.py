@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class _Maker:
         self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    def node(self, op: str, inputs: list[str], name: str, **attributes: object) -> str:
+    def node(self, op: str, inputs: list[str], name: str, **attributes: Any) -> str:
         domain = str(attributes.pop("domain", ""))
         self.nodes.append(
             helper.make_node(op, inputs, [name], name=name, domain=domain, **attributes)

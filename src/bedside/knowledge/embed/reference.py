@@ -64,7 +64,8 @@ def _dense(tensors: Mapping[str, Floats], name: str, rows: Floats) -> Floats:
 def _norm(tensors: Mapping[str, Floats], name: str, rows: Floats) -> Floats:
     centred = rows - rows.mean(axis=-1, keepdims=True)
     scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
-    return centred / scale * tensors[f"{name}.weight"] + tensors[f"{name}.bias"]
+    result = centred / scale * tensors[f"{name}.weight"] + tensors[f"{name}.bias"]
+    return np.asarray(result, dtype=np.float32)
 
 
 def _gelu(rows: Floats) -> Floats:
@@ -78,4 +79,4 @@ def _erf(rows: Floats) -> Floats:
     series = (
         (((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592
     ) * t
-    return sign * (1.0 - series * np.exp(-size * size))
+    return np.asarray(sign * (1.0 - series * np.exp(-size * size)), dtype=np.float32)

@@ -155,7 +155,7 @@ def cosine_at(
     segments: Sequence[Segment], vector: Floats, places: Sequence[Place]
 ) -> NDArray[np.float64]:
     """Cosine of the best window of the given places, in their order; -1 without a vector."""
-    result = np.full(len(places), -1.0)
+    result: NDArray[np.float64] = np.full(len(places), -1.0, dtype=np.float64)
     for number, segment in enumerate(segments):
         spans = [
             (i, *segment.window_span(place.chunk))

@@ -32,7 +32,7 @@ def parse_docx(data: bytes, *, name: str) -> Parsed:
     from docx.opc.exceptions import PackageNotFoundError
     from docx.table import Table
     from docx.text.paragraph import Paragraph
-    from lxml import etree
+    from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - a C module
 
     try:
         document = docx.Document(io.BytesIO(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - a C module
 from lxml import html as lxml_html
 
 from bedside.core.errors import BadInput
