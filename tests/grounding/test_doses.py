@@ -54,6 +54,7 @@ def test_a_dose_of_a_medicine_the_vocabulary_does_not_know_needs_its_name_beside
 
 @pytest.mark.slow
 @pytest.mark.requirement("EN-G3")
+@pytest.mark.requirement("RELIABILITY-21")
 def test_of_falsified_doses_none_passes_and_of_true_ones_nearly_all(shared_data):
     figures = measure(shared_data, count=200)
     assert figures["n_mutants"] == 200

@@ -115,6 +115,7 @@ def test_questions_and_headings_may_hold_only_figures_of_the_context():
     assert examine("Is a potassium above 5 meant?", asked="potassium above 5?").kept
 
 
+@pytest.mark.requirement("RELIABILITY-25")
 def test_absence_may_be_said_unless_a_source_holds_the_thing():
     assert examine("No potassium is recorded.").basis == "record"
     assert examine("No potassium is recorded.", patient=False).basis == "guideline"
@@ -135,6 +136,7 @@ def test_a_conclusion_is_an_inference_and_at_most_partly_supported():
     assert (found.kept, found.basis, found.support) == (True, "inference", "partial")
 
 
+@pytest.mark.requirement("EN-G7")
 def test_basis_follows_the_kind_of_source():
     assert examine("Warfarin needs INR checks [3].").basis == "guideline"
     assert examine("HbA1c 8.2 % [1].").basis == "record"

@@ -148,6 +148,7 @@ def test_the_voice_is_judged_by_who_orders():
 
 @pytest.mark.slow
 @pytest.mark.requirement("EN-G4")
+@pytest.mark.requirement("RELIABILITY-14")
 def test_faithful_turns_pass_and_obeyed_attacks_do_not(shared_data):
     figures = false_alarms(shared_data, count=500)
     assert figures["n"] == 500

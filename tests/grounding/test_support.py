@@ -58,7 +58,7 @@ def test_negation_doubt_subject_and_side_must_agree(said, context, why):
     assert against(said, context, kind="document") == ("none", why)
 
 
-@pytest.mark.requirement("EN-G2")
+@pytest.mark.requirement("RELIABILITY-25")
 @pytest.mark.parametrize("status", ["refuted", "entered-in-error", "cancelled", "not-taken"])
 def test_what_was_refuted_or_cancelled_never_becomes_a_fact(status):
     assert against("Penicillin allergy", f"Allergy: penicillin ({status})")[0] == "none"

@@ -38,6 +38,7 @@ _INTERACTS = re.compile(
     r"\b(?:interact\w*|potentiat\w*|antagoni[sz]e\w*|co-?administ\w*|combin\w+ with)\b",
     re.IGNORECASE,
 )
+_AND_MORE = re.compile(r"\band \d+ (?:more|others?|earlier ones)\b")
 _ALLERGY = re.compile(r"\ballerg\w*|\bintoleran\w*", re.IGNORECASE)
 _GENERIC = frozenset(
     stem_of(word)
@@ -264,7 +265,11 @@ class Examiner:
                 return self._by_rule(unit, text, said, findings)
             why = refused[0].why if refused else "uncited"
             return self._removed(unit.text, "claim", why, findings)
-        judged = self._judge(text, said, cited)
+        if self.trusted:
+            said = _AND_MORE.sub("and more", said)  # what our own lists leave out, counted by them
+            judged = self._judge(_AND_MORE.sub(_blanked, text), said, cited)
+        else:
+            judged = self._judge(text, said, cited)
         if judged.level == "none" and self.trusted and judged.why.endswith("_not_in_source"):
             evidence = [found.evidence for found, _, _ in cited]
             rest = recomputed(said, evidence, self.shown.computed)
@@ -455,6 +460,11 @@ class Examiner:
             stop=stop,
             severity="info" if stop else severity_of(self._read(text)),
         )
+
+
+def _blanked(match: re.Match[str]) -> str:
+    """The same length without its figure, so that offsets hold."""
+    return "and more".ljust(len(match.group()))
 
 
 def _repeats(said: str, found: Found) -> bool:
