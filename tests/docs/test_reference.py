@@ -78,3 +78,22 @@ def test_every_route_stands_in_the_page() -> None:
     for method, path, about in routes:
         assert f"| `{method.upper()} {path}` |" in text
         assert about
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    named = set(re.findall(r"`(test_[a-z0-9_]+)`", page("security.md")))
+    assert len(named) >= 15
+    written = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("test_*.py"))
+    assert sorted(name for name in named if f"def {name}(" not in written) == []
+
+
+def test_every_page_of_the_workbench_stands_in_its_page() -> None:
+    pages = (ROOT / "src/bedside/server/workbench/pages.py").read_text(encoding="utf-8")
+    routes = {
+        re.sub(r"\{\w+\}", "{…}", path) for path in re.findall(r"app\.get\(\"([^\"]+)\"", pages)
+    }
+    shown = {
+        re.sub(r"\{\w+\}", "{…}", path) for path in re.findall(r"`(/[^` ]*)`", page("workbench.md"))
+    }
+    assert len(routes) >= 6
+    assert routes <= shown
