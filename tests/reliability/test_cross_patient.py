@@ -374,7 +374,9 @@ def test_what_another_person_asked_without_a_patient_stays_theirs(home: Path) ->
 
 @pytest.fixture
 def http(home: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(engine_of(home)), raise_server_exceptions=False) as made:
+    with TestClient(
+        create_app(engine_of(home)), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as made:
         expires = int(time.time()) + 600
         signed = token(SECRET, actor="dr-a", patients=("ann",), expires=expires)
         made.headers["authorization"] = f"Bearer {signed}"
