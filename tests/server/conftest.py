@@ -42,5 +42,7 @@ def engine_of(home: Path, **environ: str) -> Engine:
 
 @pytest.fixture
 def client(home: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(engine_of(home)), raise_server_exceptions=False) as made:
+    with TestClient(
+        create_app(engine_of(home)), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as made:
         yield made

@@ -18,7 +18,8 @@ from prometheus_client import (
 
 from bedside import __version__
 from bedside.server import openai_compat, problems
-from bedside.server.auth import same_origin
+from bedside.server.auth import ours, same_origin
+from bedside.server.limit import BodyLimit
 from bedside.server.routes import admin, ask, knowledge, patients, turns
 from bedside.server.workbench import pages
 from bedside.wiring import Engine
@@ -56,6 +57,7 @@ def create_app(engine: Engine) -> FastAPI:
     )
     app.state.engine = engine
     problems.install(app)
+    app.add_middleware(BodyLimit, most=engine.settings.upload_bytes)
     _observe(app)
     for part in (ask, patients, knowledge, turns, admin):
         app.include_router(part.router, prefix="/v1")
@@ -97,7 +99,16 @@ def _observe(app: FastAPI) -> None:
         request: Request, call_next: Callable[[Request], Awaitable[Response]]
     ) -> Response:
         start = time.monotonic()
-        response = await call_next(request)
+        response: Response
+        if not ours(request):
+            response = problems.problem(
+                421, kind="Host", title="Not for this server", detail=problems.BAD_HOST
+            )
+        else:
+            try:
+                response = await call_next(request)
+            except Exception as error:  # noqa: BLE001 - the process edge: else its text is logged
+                response = problems.unexpected(request, error)
         route = getattr(request.scope.get("route"), "path", "unmatched")
         requests.labels(route=route, status=str(response.status_code)).inc()
         seconds.labels(route=route).observe(time.monotonic() - start)

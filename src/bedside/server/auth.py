@@ -14,9 +14,10 @@ from fastapi import Depends, Request
 
 from bedside.core.errors import AccessDenied
 from bedside.core.ids import ActorId, TenantId
+from bedside.models.address import is_loopback
 from bedside.wiring import Who
 
-__all__ = ["COOKIE", "Caller", "caller", "same_origin", "token"]
+__all__ = ["COOKIE", "Caller", "caller", "ours", "same_origin", "token"]
 
 COOKIE = "bedside_token"
 AUDIENCE = "bedside"
@@ -55,8 +56,8 @@ def caller(request: Request) -> Who:
     tenant: str = request.app.state.engine.settings.tenant
     if not secret:
         return Who(tenant=TenantId(tenant))
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    text = given if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
+    text = presented if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
     try:
         claims = jwt.decode(
             text,
@@ -67,10 +68,12 @@ def caller(request: Request) -> Who:
         )
     except jwt.PyJWTError:
         raise AccessDenied("this request", need="a valid bearer token") from None
-    patients = claims.get("patients")
-    roles = frozenset(str(role) for role in claims.get("roles", ())) & ROLES
+    given, patients = claims.get("roles"), claims.get("patients")
+    roles = frozenset(map(str, given)) & ROLES if isinstance(given, list) else frozenset[str]()
     if not roles:
         raise AccessDenied("this request", need="a token with a role")
+    if patients not in (None, "*") and not isinstance(patients, list):
+        raise AccessDenied("this request", need="a token whose patients are a list, or '*'")
     return Who(
         tenant=TenantId(str(claims.get("tenant", tenant))),
         actor=ActorId(str(claims["sub"])),
@@ -85,15 +88,31 @@ Caller = Annotated[Who, Depends(caller)]
 def same_origin(request: Request) -> None:
     """Refuse a browser's cross-site write (a cookie may ride along with it).
 
-    Browsers send `Sec-Fetch-Site` with every request; tools send none and carry no cookie of ours.
+    Browsers send `Sec-Fetch-Site`, and older ones `Origin`, with a write; tools send neither and
+    carry no cookie of ours.
 
     Raises:
         AccessDenied: the write comes from another site.
     """
+    if request.method in ("GET", "HEAD", "OPTIONS"):
+        return
     site = request.headers.get("sec-fetch-site")
-    if request.method not in ("GET", "HEAD", "OPTIONS") and site not in (
-        None,
-        "same-origin",
-        "none",
+    origin, host = request.headers.get("origin"), request.headers.get("host", "")
+    if site not in (None, "same-origin", "none") or (
+        site is None and origin is not None and origin.partition("://")[2] != host
     ):
         raise AccessDenied("a write from another site")
+
+
+def ours(request: Request) -> bool:
+    """Is this request for this machine by name? Asked only where no token is.
+
+    A page elsewhere can let its own name point here (DNS rebinding); the browser then takes it for
+    the same site, but still sends that name as `Host`.
+    """
+    if request.app.state.engine.settings.token_secret:
+        return True
+    try:
+        return is_loopback(f"http://{request.headers.get('host', '')}")
+    except ValueError:
+        return False

@@ -8,6 +8,7 @@ content, since front-ends drop extra fields.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,11 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from bedside.core.errors import AccessDenied, BedsideError, NotFound
+from bedside.core.errors import InvalidArgument, NotFound
 from bedside.core.turn import Delta
 from bedside.flows.trace import TurnResult
 from bedside.server.auth import Caller
+from bedside.server.sse import failure
 from bedside.wiring import Ask, Engine, Who
 
 __all__ = ["router"]
@@ -40,7 +42,7 @@ class ChatMessage(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[TextPart]
+    content: Annotated[str, Field(max_length=200_000)] | list[TextPart]
 
     def text(self) -> str:
         """The message's text."""
@@ -86,9 +88,11 @@ async def chat(
     engine.may_ask(who, "clinician")
     spoken = [message for message in body.messages if message.role in ("user", "assistant")]
     if not spoken or spoken[-1].role != "user":
-        raise AccessDenied("a chat without a user message at its end")
+        raise InvalidArgument("messages", found="no user message at the end", want="ended by one")
     history: list[tuple[Literal["user", "assistant"], str]] = [
-        ("assistant" if message.role == "assistant" else "user", message.text())
+        ("assistant", _answer(message.text()))
+        if message.role == "assistant"
+        else ("user", message.text())
         for message in spoken[:-1]
     ]
     ask = Ask(question=spoken[-1].text(), patient=patient, history=tuple(history))
@@ -98,9 +102,9 @@ async def chat(
         return StreamingResponse(
             _stream(engine.asker.stream(ask, who), body.model, created),
             media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},
         )
     turn = await engine.asker.ask(ask, who)
-    receipt: Mapping[str, Any] = turn.get("receipt") or {}
     return JSONResponse(
         {
             "id": turn["turn_id"],
@@ -110,15 +114,11 @@ async def chat(
             "choices": [
                 {
                     "index": 0,
-                    "finish_reason": "stop",
+                    "finish_reason": _finish(turn),
                     "message": {"role": "assistant", "content": turn["answer"] + footer(turn)},
                 }
             ],
-            "usage": {
-                "prompt_tokens": receipt.get("total") or 0,
-                "completion_tokens": 0,
-                "total_tokens": receipt.get("total") or 0,
-            },
+            "usage": _usage(turn),
             "bedside": turn,
         }
     )
@@ -130,6 +130,27 @@ def _patient(who: Who, header: str | None) -> str | None:
     if who.patients is not None and len(who.patients) == 1:
         return next(iter(who.patients))
     return None
+
+
+def _answer(text: str) -> str:
+    """An earlier answer without its footer: what was removed must not come back as history."""
+    return _FOOTER.split(text, maxsplit=1)[0]
+
+
+_FOOTER = re.compile(r"\n\n(?:Sources|Removed|Degraded)\n")
+
+
+def _finish(turn: Mapping[str, Any]) -> str:
+    return "stop" if turn["status"] == "complete" else "length"
+
+
+def _usage(turn: Mapping[str, Any]) -> dict[str, int] | None:
+    """Tokens of the turn's calls; `None` where a provider did not say."""
+    counts = [(call["input"], call["output"]) for call in turn["calls"]]
+    if any(None in pair for pair in counts):
+        return None
+    read, written = sum(pair[0] for pair in counts), sum(pair[1] for pair in counts)
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 def footer(turn: Mapping[str, Any]) -> str:
@@ -165,14 +186,17 @@ async def _stream(stream: AsyncIterator[Any], model: str, created: int) -> Async
         return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
 
     yield chunk({"role": "assistant", "content": ""})
+    finish = "stop"
     try:
         async for event in stream:
             if isinstance(event, Delta):
                 yield chunk({"content": event.text})
             elif isinstance(event, TurnResult):
+                finish = _finish(event.body)
                 yield chunk({"content": footer(event.body)})
-        yield chunk({}, "stop")
-    except BedsideError as error:
-        body = {"error": {"message": str(error), "type": type(error).__name__}}
+        yield chunk({}, finish)
+    except Exception as error:  # noqa: BLE001 - the process edge; a stream never ends in silence
+        said = failure(error)
+        body = {"error": {"message": said["detail"], "type": said["type"]}}
         yield f"data: {json.dumps(body)}\n\n".encode()
     yield b"data: [DONE]\n\n"

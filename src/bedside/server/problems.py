@@ -24,7 +24,7 @@ from bedside.core.errors import (
     Unavailable,
 )
 
-__all__ = ["install", "problem", "status_of"]
+__all__ = ["BAD_HOST", "install", "of", "problem", "status_of", "unexpected"]
 
 log = logging.getLogger("bedside.server")
 
@@ -59,14 +59,29 @@ def problem(status: int, *, kind: str, title: str, detail: str = "") -> JSONResp
     )
 
 
+BAD_HOST = "This server answers to this machine only: localhost, 127.0.0.1 or [::1]."
+
+
+def of(error: BedsideError) -> JSONResponse:
+    """The problem document of one of our errors."""
+    return problem(
+        status_of(error), kind=type(error).__name__, title=error.title, detail=str(error)
+    )
+
+
+def unexpected(request: Request, error: Exception) -> JSONResponse:
+    """Log and answer a failure that nobody foresaw: its kind and its route, never its message."""
+    route = getattr(request.scope.get("route"), "path", "?")
+    log.error("request failed: %s on %s", type(error).__name__, route)
+    return problem(500, kind="Unexpected", title="Unexpected failure", detail=type(error).__name__)
+
+
 def install(app: FastAPI) -> None:
     """Every error leaves as a problem document."""
 
     async def known(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, BedsideError)
-        return problem(
-            status_of(error), kind=type(error).__name__, title=error.title, detail=str(error)
-        )
+        return of(error)
 
     async def invalid(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -84,14 +99,6 @@ def install(app: FastAPI) -> None:
             answer.headers[name] = item
         return answer
 
-    async def unknown(request: Request, error: Exception) -> JSONResponse:
-        route = request.scope.get("route")
-        log.error("request failed: %s on %s", type(error).__name__, getattr(route, "path", "?"))
-        return problem(
-            500, kind="Unexpected", title="Unexpected failure", detail=type(error).__name__
-        )
-
     app.add_exception_handler(BedsideError, known)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, unknown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,7 +12,9 @@ from bedside.core.turn import Citation, Delta, Plan
 from bedside.flows.trace import TurnResult
 from bedside.wiring import Event
 
-__all__ = ["events", "frame"]
+__all__ = ["events", "failure", "frame"]
+
+log = logging.getLogger("bedside.server")
 
 
 def frame(name: str, body: object) -> bytes:
@@ -25,10 +28,16 @@ async def events(stream: AsyncIterator[Event | TurnResult]) -> AsyncIterator[byt
         async for event in stream:
             name, body = _shape(event)
             yield frame(name, body)
-    except BedsideError as error:
-        yield frame(
-            "error", {"type": type(error).__name__, "title": error.title, "detail": str(error)}
-        )
+    except Exception as error:  # noqa: BLE001 - the process edge; a stream never ends in silence
+        yield frame("error", failure(error))
+
+
+def failure(error: Exception) -> dict[str, str]:
+    """What a stream says of a failure, without patient content."""
+    if isinstance(error, BedsideError):
+        return {"type": type(error).__name__, "title": error.title, "detail": str(error)}
+    log.error("a stream failed: %s", type(error).__name__)
+    return {"type": "Unexpected", "title": "Unexpected failure", "detail": type(error).__name__}
 
 
 def _shape(event: Event | TurnResult) -> tuple[str, Any]:

@@ -26,13 +26,24 @@ _PLAIN = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 class Who:
     """Who asks. `roles` are of: clinician, patient, safety, admin, engineer.
 
-    `patients` are those that the actor may see; `None` is every patient of the tenant.
+    `patients` are those that the actor may see; `None` is every patient of the tenant, for
+    clinicians and safety officers. A patient sees those that the token names, and nobody else.
     """
 
     tenant: TenantId = TenantId("default")
     actor: ActorId = ActorId("local")
     roles: frozenset[str] = frozenset({"clinician", "safety", "admin", "engineer"})
     patients: frozenset[str] | None = None
+
+    def sees(self, patient: str) -> bool:
+        """May the actor read this patient's data? An admin or engineer as such may not."""
+        if self.patients is not None and patient not in self.patients:
+            return False
+        return bool(self.roles & (_BOUND if self.patients is not None else _CARE))
+
+
+_CARE = frozenset({"clinician", "safety"})
+_BOUND = _CARE | {"patient"}
 
 
 @value

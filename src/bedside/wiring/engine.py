@@ -22,7 +22,7 @@ from bedside.flows.trace import TurnResult
 from bedside.flows.turn import Services, turn
 from bedside.knowledge.needs import SearchNeed
 from bedside.models.build import build_gateway, profile_of
-from bedside.models.config import Link
+from bedside.models.config import Link, ModelsConfig
 from bedside.models.egress import statement
 from bedside.models.profiles import Profile
 from bedside.record.fetch import fetch
@@ -72,7 +72,7 @@ class Engine:
                 "answers written for the patient",
                 need="BEDSIDE_PATIENT_AUDIENCE=true, set by the deployer",
             )
-        if audience == "clinician":
+        if audience == "clinician" or "patient" not in who.roles:
             self.needs_role(who, "clinician")
 
     def needs_role(self, who: Who, role: str) -> None:
@@ -88,9 +88,9 @@ class Engine:
         """Check that the caller may see this patient. Every operation on a patient passes here.
 
         Raises:
-            AccessDenied: the caller's token does not name the patient.
+            AccessDenied: the caller's token does not name the patient, or no role that sees any.
         """
-        if patient is not None and who.patients is not None and patient not in who.patients:
+        if patient is not None and not who.sees(patient):
             raise AccessDenied("this patient's record", need="a token that names the patient")
 
     async def _run(
@@ -100,6 +100,8 @@ class Engine:
         flow = flow_named(request.flow)
         override = request.option("model") or None
         config = models_config(self.settings, override=override) if override else self.models
+        if "engineer" not in who.roles:
+            self._named(config)
         gateway = (
             build_gateway(config, clock=self.clock, rng=_seeded()) if override else self._gateway
         )
@@ -176,6 +178,16 @@ class Engine:
             )
         )
 
+    def _named(self, config: ModelsConfig) -> None:
+        """Who asks chooses among the models of the settings; an engineer may try another (EN-S7).
+
+        Raises:
+            AccessDenied: the turn's own chain names a model that the settings do not.
+        """
+        known = {*self.models.writer, *self.models.mechanic}
+        if not known.issuperset(config.writer):
+            raise AccessDenied("a model that the settings do not name", need="the role 'engineer'")
+
     def _live(self, *, unreviewed: bool) -> dict[str, str]:
         """Settings that flows read at every turn, as strings."""
         settings = self.settings
@@ -204,7 +216,7 @@ class Engine:
     async def patients(self, who: Who) -> list[dict[str, Any]]:
         """The patients that the caller may see."""
         found = await self.store.write(lambda c: records.listed(c, who=who, clock=self.clock))
-        return [item for item in found if who.patients is None or item["id"] in who.patients]
+        return [item for item in found if who.sees(item["id"])]
 
     async def patient_id(self, text: str, who: Who) -> str:
         """The id of the one patient with this id, record number or name.

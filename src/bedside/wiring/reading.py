@@ -114,7 +114,7 @@ def _may_read(
     safety officers who are not bound.
     """
     if patient is not None:
-        return who.patients is None or patient in who.patients
+        return who.sees(patient)
     if session_id is None:
         return True  # shared knowledge
     if who.patients is None and "safety" in who.roles:

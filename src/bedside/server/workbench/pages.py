@@ -11,9 +11,9 @@ from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from bedside import __version__
-from bedside.core.errors import BedsideError
-from bedside.server.auth import COOKIE, Caller
-from bedside.server.problems import status_of
+from bedside.core.errors import AccessDenied, BedsideError
+from bedside.server.auth import COOKIE, Caller, caller
+from bedside.server.problems import of, problem, status_of
 from bedside.wiring import Engine, Who
 
 __all__ = ["install"]
@@ -102,6 +102,7 @@ def install(app: FastAPI) -> None:
     @app.get("/settings", include_in_schema=False)
     async def settings(request: Request, who: Caller) -> HTMLResponse:
         engine: Engine = request.app.state.engine
+        engine.needs_role(who, "engineer")
         return page("settings.html", request, who, doctor=await engine.doctor())
 
     @app.get("/login", include_in_schema=False)
@@ -122,17 +123,37 @@ def install(app: FastAPI) -> None:
         )
         return answer
 
+    _errors(app, environment)
+
+
+def _errors(app: FastAPI, environment: Environment) -> None:
+    """Failures as pages where a person's browser asks for one."""
+
+    def missing(status: int) -> HTMLResponse:
+        text = environment.get_template("missing.html").render(version=__version__)
+        return HTMLResponse(text, status_code=status)
+
     @app.exception_handler(404)
-    async def missing(request: Request, error: Exception) -> Response:
-        return await _shown(request, error, environment)
+    async def nowhere(request: Request, error: Exception) -> Response:
+        del error
+        return (
+            missing(404) if _is_page(request) else problem(404, kind="NotFound", title="Not found")
+        )
+
+    @app.exception_handler(BedsideError)
+    async def failed(request: Request, error: Exception) -> Response:
+        assert isinstance(error, BedsideError)
+        if not _is_page(request):
+            return of(error)
+        try:
+            caller(request)
+        except AccessDenied:
+            return RedirectResponse("/login", status_code=303)
+        return missing(status_of(error))
 
 
-async def _shown(request: Request, error: Exception, environment: Environment) -> Response:
-    from bedside.server.problems import problem
-
-    wants_page = "text/html" in request.headers.get("accept", "")
-    status = status_of(error) if isinstance(error, BedsideError) else 404
-    if not wants_page:
-        return problem(status, kind="NotFound", title="Not found")
-    text = environment.get_template("missing.html").render(version=__version__)
-    return HTMLResponse(text, status_code=status)
+def _is_page(request: Request) -> bool:
+    """Does a person's browser ask for a page, not for JSON?"""
+    if request.method != "GET" or request.url.path.startswith("/v1/"):
+        return False
+    return "text/html" in request.headers.get("accept", "")

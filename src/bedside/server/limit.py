@@ -1,0 +1,51 @@
+"""How much a request may send, counted as it comes."""
+
+from __future__ import annotations
+
+from fastapi import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bedside.server.problems import problem
+
+__all__ = ["BodyLimit"]
+
+FRAMING = 1_000_000
+"""Bytes that a form may take round its files, and most that a request without files may have."""
+UPLOADS = ("/v1/import", "/v1/documents", "/documents")
+
+
+class BodyLimit:
+    """Refuses a body that is too large with 413, before it is kept anywhere."""
+
+    def __init__(self, app: ASGIApp, *, most: int) -> None:
+        """Take the application and the most bytes that uploads may have in all."""
+        self._app, self._most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count what comes in."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = FRAMING + (self._most if str(scope["path"]).endswith(UPLOADS) else 0)
+        told = dict(scope["headers"]).get(b"content-length", b"0")
+        if told.isdigit() and int(told) > most:
+            await _refusal(most)(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > most:
+                raise HTTPException(413, detail=_TOO_LARGE.format(most=most))
+            return message
+
+        await self._app(scope, counted, send)
+
+
+_TOO_LARGE = "The request is larger than {most:,} bytes"
+
+
+def _refusal(most: int) -> ASGIApp:
+    return problem(413, kind="TooLarge", title=_TOO_LARGE.format(most=most))
