@@ -23,13 +23,17 @@ _ACTIVE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )  # fmt: skip
+# Cheap to look for, and part of every form above.
+_HINT = re.compile(
+    r"//|<[a-z!/]|&lt;|!\[|\]\s*[(:]|www\.|[a-z]:\S|\.[a-z]{2,6}(?![a-z])", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+")
 _RUN = 8
 
 
 def active_content(text: str) -> bool:
     """Does the text hold a link, an image, an address or HTML? Figures such as "<5" are none."""
-    return _ACTIVE.search(text) is not None
+    return _HINT.search(text) is not None and _ACTIVE.search(text) is not None
 
 
 class Instructions:
