@@ -36,7 +36,9 @@ def test_importing_does_no_work_and_loads_no_heavy_library() -> None:
     )
     times = []
     for _ in range(3):
-        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         ms, loaded = json.loads(found.stdout)
         assert loaded == []
         times.append(ms)
@@ -55,7 +57,9 @@ def test_the_parts_load_on_the_base_dependencies_alone() -> None:
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(found.name)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert found.returncode == 0, found.stderr[-800:]
 
 
@@ -65,12 +69,18 @@ def test_the_base_install_has_at_most_five_dependencies() -> None:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert 1 <= len(project["dependencies"]) <= 5
-    heavy = re.compile(r"^(numpy|fastapi|sqlalchemy|anthropic|openai|boto3|uvicorn)\b", re.IGNORECASE)
+    heavy = re.compile(
+        r"^(numpy|fastapi|sqlalchemy|anthropic|openai|boto3|uvicorn)\b", re.IGNORECASE
+    )
     assert not [name for name in project["dependencies"] if heavy.match(name)]
 
 
 def test_no_file_outgrows_its_noun() -> None:
-    long = {str(p.relative_to(ROOT)): n for p in SOURCES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 600}
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in SOURCES
+        if (n := len(p.read_text(encoding="utf-8").splitlines())) > 600
+    }
     assert long == {}
 
 
@@ -96,7 +106,9 @@ def test_locks_pin_with_hashes_and_name_no_host() -> None:
         assert pins
         assert text.count("--hash=sha256:") >= len(pins)
         assert "://" not in text
-        assert not re.search(r"^\s*(-i|--index-url|--extra-index-url|--find-links)", text, re.MULTILINE)
+        assert not re.search(
+            r"^\s*(-i|--index-url|--extra-index-url|--find-links)", text, re.MULTILINE
+        )
 
 
 def test_every_value_of_core_is_frozen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import subprocess
@@ -19,7 +20,9 @@ from bedside.wiring import build_engine
 from bedside.wiring.demo import load_demo
 
 playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(180),
@@ -52,7 +55,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with subprocess.Popen(
         [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)],
         env={"BEDSIDE_EMBEDDER": "none", "PATH": "/usr/bin:/bin"},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as server:
         base = f"http://127.0.0.1:{port}"
         until = time.monotonic() + 60
@@ -99,7 +103,14 @@ def test_opening_a_patient_shows_the_banner_and_at_most_three_priorities(page):
     page.goto("/")
     page.click("text=Ruth Adeyemi")
     banner = page.inner_text(".banner")
-    for part in ("Ruth Adeyemi", "1958-04-17", P, "Penicillin", "Record as of", "nothing leaves this machine"):
+    for part in (
+        "Ruth Adeyemi",
+        "1958-04-17",
+        P,
+        "Penicillin",
+        "Record as of",
+        "nothing leaves this machine",
+    ):
         assert part in banner
     assert 1 <= page.locator(".priorities > li").count() <= 3
     assert "critical" in page.locator(".priorities > li").first.inner_text().lower()
@@ -154,7 +165,9 @@ def test_inspecting_shows_the_receipt_as_a_picture_the_trace_and_the_prompt(page
 
 def test_an_upload_is_read_and_answered_from(page, tmp_path: Path):
     note = tmp_path / "cardiology.md"
-    note.write_text("# Cardiology letter\n\nEchocardiogram: ejection fraction 35 %.\n", encoding="utf-8")
+    note.write_text(
+        "# Cardiology letter\n\nEchocardiogram: ejection fraction 35 %.\n", encoding="utf-8"
+    )
     page.goto(f"/patients/{P}")
     page.set_input_files("input[name=file]", str(note))
     ask(page, "What was the ejection fraction in the letter?")
@@ -177,7 +190,10 @@ def test_a_wrong_file_says_why_and_the_next_question_works(page, tmp_path: Path)
 
 def test_document_text_is_shown_as_text_and_never_run(page, tmp_path: Path):
     note = tmp_path / "note.md"
-    note.write_text("# Dermatology letter\n\nMelanoma <img src=x onerror=alert(1)> excised <script>document.title='owned'</script> on the left arm.\n", encoding="utf-8")
+    note.write_text(
+        "# Dermatology letter\n\nMelanoma <img src=x onerror=alert(1)> excised <script>document.title='owned'</script> on the left arm.\n",
+        encoding="utf-8",
+    )
     page.goto(f"/patients/{P}")
     page.set_input_files("input[name=file]", str(note))
     ask(page, "What did the dermatology letter say about melanoma?")
@@ -185,9 +201,13 @@ def test_document_text_is_shown_as_text_and_never_run(page, tmp_path: Path):
     assert page.title() != "owned"
 
 
-@pytest.mark.parametrize("path", ["/", f"/patients/{P}", "/ask", "/knowledge", "/safety", "/settings"])
+@pytest.mark.parametrize(
+    "path", ["/", f"/patients/{P}", "/ask", "/knowledge", "/safety", "/settings"]
+)
 def test_every_page_fits_a_phone(browser, address, path):
-    context = browser.new_context(viewport={"width": 360, "height": 740}, base_url=address, color_scheme="dark")
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, base_url=address, color_scheme="dark"
+    )
     page = context.new_page()
     page.set_default_timeout(45_000)
     page.goto(path)
@@ -210,5 +230,53 @@ def test_the_page_loads_nothing_from_elsewhere(browser, address):
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"/patients/{P}")
     assert asked
-    assert [url for url in asked if not url.startswith(address) and not url.startswith("data:")] == []
+    assert [
+        url for url in asked if not url.startswith(address) and not url.startswith("data:")
+    ] == []
     context.close()
+
+
+def delta(text: str) -> str:
+    return f"event: delta\ndata: {json.dumps({'text': text})}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        (delta("HbA1c is 8.6 %. "), "broke off (the connection ended"),
+        ("", "No answer: the connection ended"),
+        (
+            delta("HbA1c is 8.6 %. ") + 'event: error\ndata: {"title": "Unavailable"}\n\n',
+            "broke off (Unavailable)",
+        ),
+    ],
+)
+def test_a_stream_that_ends_early_is_named_and_what_was_shown_stays(page, stream, said):
+    page.goto(f"/patients/{P}")
+    page.route(
+        "**/v1/ask",
+        lambda route: route.fulfill(
+            status=200, headers={"content-type": "text/event-stream"}, body=stream
+        ),
+    )
+    page.fill("#question", "latest HbA1c?")
+    page.click("button.primary")
+    page.wait_for_selector(f'.answer .status:has-text("{said}")')
+    assert page.inner_text(".answer .text") == ("HbA1c is 8.6 %. " if stream else "").strip()
+    assert page.locator(".answer .actions").is_hidden()
+
+
+def test_an_incomplete_answer_says_so_and_cannot_be_accepted(page):
+    page.goto(f"/patients/{P}")
+
+    def cut(route):
+        answer = route.fetch()
+        route.fulfill(
+            response=answer,
+            body=answer.text().replace('"status": "complete"', '"status": "incomplete"'),
+        )
+
+    page.route("**/v1/ask", cut)
+    ask(page, "latest HbA1c?")
+    assert "broke off" in page.inner_text(".answer .status")
+    assert page.locator("[data-do=accept]").is_disabled()
