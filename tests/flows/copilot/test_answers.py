@@ -69,6 +69,19 @@ def test_a_stale_value_is_marked(record):
     assert "4.1 mmol/L on 5 Jan 2012, stale [1]" in ruled("latest potassium", record).text
 
 
+def test_a_ratio_that_names_an_analyte_is_not_that_analyte(record):
+    record.lab(
+        "Creatinine [Mass/volume] in Serum or Plasma", "2160-0", "0.78", "mg/dL", "2026-11-10"
+    )
+    record.lab("Protein/Creatinine [Mass Ratio] in Urine", "2890-2", "420", "mg/g", "2026-11-16")
+    record.lab("Some new creatinine clearance", "99999-9", "88", "mL/min", "2026-11-18")
+    draft = ruled("latest creatinine", record)
+    assert draft.text.startswith("Creatinine: 0.78 mg/dL on 10 Nov 2026 [1].")
+    assert "420" not in draft.text
+    assert "88" not in draft.text
+    assert "420 mg/g" in ruled("urine protein creatinine ratio", record).text
+
+
 def test_readings_in_two_units_are_never_averaged(record):
     record.lab("Glucose", "2339-0", "100", "mg/dL", "2024-01-05")
     record.lab("Glucose", "2339-0", "5.6", "mmol/L", "2024-02-05")

@@ -19,6 +19,7 @@ __all__ = ["Excerpt", "Passage", "best_passages", "best_sentences", "opening_sen
 _SHORTEST, _LONGEST = 12, 420
 _OF_ONE_PASSAGE = 2
 _ROW_BARS = 2
+_FEWEST_WORDS = 2
 _RULE = frozenset("|-: ")
 _LABEL = 60
 _SHORT_PASSAGE = 6
@@ -146,6 +147,8 @@ def _readable(text: str) -> bool:
     """A whole statement or table row: no heading, rule, fragment, or pointer to something below."""
     if text.count("|") >= _ROW_BARS:
         return len(text) <= _LONGEST and not set(text) <= _RULE
+    if sum(word.isalpha() for word in text.split()) < _FEWEST_WORDS:
+        return False
     plain = _SHORTEST <= len(text) <= _LONGEST and text[0] not in "#>"
     return plain and not _POINTS_ON.search(text)
 

@@ -159,8 +159,8 @@ def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
         "vaccine": ("immunizations",),
         "allergen": ("allergies",),
     }
-    more = [cat for entity in parsed.entities for cat in kinds[entity.kind]]
-    topics = [cat for topic in parsed.topics for cat in _TOPIC_FETCH.get(topic, ())]
+    more: list[Category] = [cat for entity in parsed.entities for cat in kinds[entity.kind]]
+    topics: list[Category] = [cat for topic in parsed.topics for cat in _TOPIC_FETCH.get(topic, ())]
     fetch: tuple[Category, ...] = tuple(dict.fromkeys((*intent.fetch, *more, *topics)))
     return Intent(
         name=intent.name,

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from bedside.clinical.analytes import analyte_of
 from bedside.clinical.drugs import class_of, drugs_in, find_classes, find_drugs, ingredients_of
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import (
@@ -168,37 +169,78 @@ def loincs_of(key: str) -> frozenset[str]:
 def is_reading_of(key: str, fact: Fact) -> bool:
     """True when an entry (or a component) measures the analyte.
 
-    By its LOINC code where it has one that is known; by the words of its name where it has none.
+    A LOINC code decides where there is one: an unknown code is no analyte of ours, whatever the
+    name says ("Protein/Creatinine ratio" is not creatinine). Without a code the name must be the
+    analyte's own words and nothing more than a specimen or a method.
     """
     if key not in _analytes():
         return False
-    analyte = _analytes()[key]
-    codes = [code.split("|", 1)[-1] for code in (*fact.codes, fact.code) if code]
-    if any(code in analyte.loinc for code in codes):
-        return True
-    if any(code in _by_loinc() for code in codes):
-        return False
-    words = _words_of(fact)
-    mine = any(phrase <= words for phrase in analyte.record)
-    if not mine:
-        return False
-    # The longest naming wins: "hemoglobin a1c" is not hemoglobin.
-    size = max(len(phrase) for phrase in analyte.record if phrase <= words)
-    return not any(
-        len(phrase) > size and phrase <= words
-        for other in _analytes().values()
-        if other.key != key
-        for phrase in other.record
+    codes = [code.rsplit("|", 1)[-1] for code in (*fact.codes, fact.code) if _LOINC in code]
+    if codes:
+        return any(_key_of_loinc(code) == key for code in codes)
+    words = frozenset(phrase_key(fact.name.replace("\u200b", "")))
+    return (
+        any(phrase <= words and words - phrase <= _SPECIMEN for phrase in _analytes()[key].record)
+        or _whole_phrase(" ".join(phrase_key(fact.name))) == key
     )
+
+
+_LOINC = "loinc.org"
+_SPECIMEN = frozenset(
+    [
+        "serum",
+        "plasma",
+        "blood",
+        "venous",
+        "in",
+        "or",
+        "of",
+        "level",
+        "levels",
+        "mass",
+        "volume",
+        "moles",
+        "by",
+        "total",
+        "s",
+        "p",
+        "b",
+        "method",
+        "test",
+        "result",
+        "value",
+        "automated",
+        "count",
+    ]
+)
+
+
+@functools.lru_cache(maxsize=2048)
+def _key_of_loinc(code: str) -> str:
+    """Our key of a code: our own table first, then the clinical pack's by name; "" for neither."""
+    if code in _by_loinc():
+        return _by_loinc()[code]
+    known = analyte_of(loinc=code)
+    if known is None:
+        return ""
+    return next((key for name in (known.name, known.key) if (key := _whole_phrase(name))), "")
+
+
+def _whole_phrase(text: str) -> str:
+    """The analyte that a whole phrase names; "" for none, or for more than one."""
+    words = phrase_key(text.replace("_", " "))
+    found = analyte_lexicon().at(words, 0) if words else None
+    if found is None or found[0] != len(words):
+        return ""
+    keys = {one.key for one in found[1] if one.kind == "analyte"}
+    return keys.pop() if len(keys) == 1 else ""
 
 
 def analyte_key(fact: Fact) -> str:
     """Which analyte an observation measures, "" where it is none that is known."""
-    codes = [code.split("|", 1)[-1] for code in (*fact.codes, fact.code) if code]
     if len(fact.parts) > 1 and "blood pressure" in fact.name.lower():
         return "blood pressure"
-    known = next((_by_loinc()[code] for code in codes if code in _by_loinc()), "")
-    return known or next((key for key in _analytes() if is_reading_of(key, fact)), "")
+    return next((key for key in _analytes() if is_reading_of(key, fact)), "")
 
 
 @functools.cache

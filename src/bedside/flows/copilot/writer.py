@@ -44,6 +44,7 @@ _RESERVE = 40
 _SURE = 0.6
 _WITH_CONTRADICTIONS = {"plan", "drug", "diagnosis", "risk", "protocol", "question", "unknown"}
 _MOST_QUOTED = 4
+_MOST_CHANGES = 8
 _MOST_OF_PASSAGE = 2
 _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
@@ -71,7 +72,7 @@ def write_unaided(view: View[Nothing]) -> Draft:
         _quoted(fresh, "In the document:", sheet, limit)
     if view.plan.intent == "synopsis":
         write_summary(record, sheet, today=view.opened.as_of, words=limit)
-    else:
+    elif not (view.plan.intent == "changes" and _changes(record, sheet)):
         _grounded(view, record, sheet, limit)
     if not documents_first:
         _quoted(fresh[:2], "In the documents:", sheet, limit)
@@ -86,6 +87,18 @@ def _room(sheet: Sheet, limit: int) -> bool:
 
 
 # ---- with a patient
+
+
+def _changes(record: RecordFacts, sheet: Sheet) -> bool:
+    """What changed since the last encounter, as the insight rules found it; `False` for nothing."""
+    found = [one for one in record.insights if one.kind == "change"]
+    if not found:
+        return False
+    sheet.count("Since the encounter before the last:")
+    for one in found[:_MOST_CHANGES]:
+        sheet.say(f"- {one.text} {sheet.cite(*one.facts[:2])}")
+        sheet.calculated(one.text)
+    return True
 
 
 def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
