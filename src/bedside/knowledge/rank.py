@@ -43,9 +43,9 @@ COVERAGE_FLOOR = 0.3
 _WORDS_ENOUGH = 2.0
 """In a long query the share of so many words suffices."""
 FEEDBACK = 20
-FEEDBACK_LEAST = 3
+FEEDBACK_LEAST = 5
 FEEDBACK_PER = 50
-"""One more hit is asked back for so many chunks: a small library has few good ones."""
+"""One more hit is asked back for so many chunks; a library too small for five has few good ones."""
 FEEDBACK_TERMS = 50
 FEEDBACK_MIX = 0.5
 FEEDBACK_PULL = 0.75
@@ -184,7 +184,7 @@ def _fed_back(
     The new scores give new lists, fused like the first; then, since ranks forget how far apart two
     hits are, the standardised scores order what was fused, cosine at 1 and words at `WORDS_SHARE`. A
     chunk of hardly any words ("Source: ...") matches by its heading alone and says little: it loses
-    up to one standard deviation. Where only one list serves, the fused order stands.
+    up to one standard deviation, as does a list of references. Where only one list serves, the fused order stands.
     """
     places = sorted(scores)
     words, vectors = _ask_again(segments, question, first, scores, statistics, places)
@@ -200,6 +200,7 @@ def _fed_back(
     lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
     joined = _standard(vectors) + WORDS_SHARE * _standard(words)
     joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
+    joined -= np.array([segments[p.segment].aside[p.chunk] for p in places], dtype=np.float64)
     return {
         place: float(1.0 / (1.0 + np.exp(-score))) + fused.get(place, 0.0)
         for place, score in zip(places, np.round(joined, 6), strict=True)
@@ -266,8 +267,13 @@ def _ask_again(
     places: Sequence[Place],
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """Words and cosine of the candidates, in the order of `places`, for the moved question."""
-    most = min(FEEDBACK, max(FEEDBACK_LEAST, statistics.chunks // FEEDBACK_PER))
-    best = sorted(scores, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:most]
+    most = min(FEEDBACK, statistics.chunks // FEEDBACK_PER)
+    if most < FEEDBACK_LEAST:
+        return _same_again(first, places)
+    telling = [place for place in scores if not segments[place.segment].aside[place.chunk]]
+    best = sorted(telling, key=lambda p: (-scores[p], segments[p.segment].ids[p.chunk]))[:most]
+    if not best:
+        return _same_again(first, places)
     shares = _strength(first, best)
     shares /= shares.sum()
     words = vectors = None
@@ -281,9 +287,22 @@ def _ask_again(
             if len(own):
                 pull += np.float32(share) * own[int(np.argmax(own @ question.vector))]
         moved = question.vector + np.float32(FEEDBACK_PULL) * pull
-        moved = np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
-        vectors = cosine_at(segments, moved, places)
+        unit = np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
+        vectors = cosine_at(segments, unit, places)
     return words, vectors
+
+
+def _same_again(
+    first: _Scores, places: Sequence[Place]
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """The first scores of the candidates: nothing to learn from, nothing moved."""
+    found = [
+        None
+        if lists is None
+        else np.array([lists[p.segment][p.chunk] for p in places], dtype=np.float64)
+        for lists in (first.words.scores if first.words else None, first.vectors)
+    ]
+    return found[0], found[1]
 
 
 def _strength(first: _Scores, best: Sequence[Place]) -> NDArray[np.float64]:

@@ -45,7 +45,8 @@ class Document:
 class Entry:
     """One chunk: its words (`knowledge.words`), its length in words, and its vectors.
 
-    `vectors` has one row per window, shape (windows, dim); `None` while they are not ready.
+    `vectors` has one row per window, shape (windows, dim); `None` while they are not ready. `aside`
+    marks a list of references or the like, which names everything and says nothing.
     """
 
     id: str
@@ -53,3 +54,4 @@ class Entry:
     words: bytes
     length: int
     vectors: Floats2d | None = None
+    aside: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,11 @@ __all__ = [
 ]
 
 _AT_ONCE = 200
+_ASIDE = re.compile(
+    r"(?:\d+\.?\s*)?(?:sources?|references?|bibliography|further reading|literature|citations?|"
+    r"acknowledge?ments?|disclosures?|index|table of contents|contents)(?: and notes)?",
+    re.IGNORECASE,
+)
 
 
 def head_of_log(connection: Connection, tenant: str) -> int:
@@ -93,7 +99,13 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
     own_words = and_(chunk_words.c.tenant == chunk.c.tenant, chunk_words.c.chunk == chunk.c.id)
     columns = [column for column in source.c if column.name not in {"text", "sha256"}]
     rows = connection.execute(
-        select(chunk.c.id.label("chunk"), chunk_words.c.length, chunk_words.c.data, *columns)
+        select(
+            chunk.c.id.label("chunk"),
+            chunk.c.section.label("path"),
+            chunk_words.c.length,
+            chunk_words.c.data,
+            *columns,
+        )
         .select_from(chunk.join(source, of_source).join(chunk_words, own_words))
         .where(scope)
         .order_by(chunk.c.id)
@@ -112,6 +124,7 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
                 words=row.data,
                 length=row.length,
                 vectors=vectors.get((row.tenant, row.chunk)),
+                aside=bool(_ASIDE.fullmatch(row.path.rpartition(" > ")[2].strip())),
             )
         )
     return found

@@ -31,6 +31,7 @@ class Segment:
         self.ids = [entry.id for entry in entries]
         self.words = [entry.words for entry in entries]
         self.lengths = np.array([entry.length for entry in entries], dtype=np.float32)
+        self.aside = np.array([entry.aside for entry in entries], dtype=bool)
         self.alive = np.ones(len(entries), dtype=bool)
         self.whole = True
         self._name_documents(entries)
