@@ -188,16 +188,17 @@ def upgrade() -> None:
         sa.Column("section", sa.String(), nullable=False),
         sa.Column("dated", sa.Date(), nullable=True),
         sa.Column("superseded", sa.Boolean(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
         sa.Column("sha256", sa.String(), nullable=False),
         sa.Column("media_type", sa.String(), nullable=False),
         sa.Column("meta", sa.Text(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "id", "revision", name=op.f("pk_source")),
     )
     op.create_index("ix_source_scope", "source", ["tenant", "patient", "kind"])
     op.create_index("ix_source_sha", "source", ["tenant", "patient", "sha256"])
+    op.create_index("ix_source_state", "source", ["tenant", "state", "kind", "patient"])
     op.create_table(
         "chunk",
         sa.Column("tenant", sa.String(), nullable=False),
