@@ -150,7 +150,7 @@ def _commands(block: Block) -> list[Example]:
             command = [text[2:]]
             output_at = at + len(text)
             found.append(_example(command, output_at, at + len(text), "", line))
-        elif command and text.startswith("> ") and found[-1].expected == "":
+        elif command and text[:2] in ("> ", ">\n") and found[-1].expected == "":
             command.append(text[2:])
             output_at = at + len(text)
             found[-1] = _example(command, output_at, output_at, "", found[-1].line)
@@ -193,7 +193,7 @@ def _bash(
     command: str, *, cwd: Path, home: Path, check: bool = False
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-o", "pipefail", "-c", command],
         cwd=cwd,
         env=environment(home),
         capture_output=True,
