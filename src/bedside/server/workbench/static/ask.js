@@ -59,16 +59,23 @@ async function ask(card, question, documents) {
   });
   if (!response.ok) { const found = await response.json(); throw new Error(found.detail || found.title); }
   const text = card.querySelector(".text");
+  let ended = false;
   for await (const [name, body] of events(response)) {
     if (name === "delta") { say(card, ""); text.append(body.text); }
-    else if (name === "done") finish(card, body);
+    else if (name === "done") { ended = true; finish(card, body); }
     else if (name === "error") throw new Error(body.detail || body.title);
   }
+  if (!ended) throw new Error("the connection ended before the answer did");
 }
 
 function say(card, words) { const status = card.querySelector(".status"); status.textContent = words; status.hidden = !words; }
 
-function fail(card, why) { say(card, `No answer: ${why}`); }
+// Text that was shown stays, and is named for what it is.
+function fail(card, why) {
+  const begun = card.querySelector(".text").textContent !== "";
+  card.classList.toggle("cut", begun);
+  say(card, begun ? `This answer broke off (${why}). It is not whole: ask again.` : `No answer: ${why}`);
+}
 
 function list(section, lines) {
   section.hidden = lines.length === 0;
@@ -79,7 +86,8 @@ function list(section, lines) {
 function finish(card, turn) {
   session = turn.session_id;
   card.classList.add("draft");
-  say(card, turn.answer ? "" : "Nothing that could be supported was found.");
+  const whole = turn.status === "complete";
+  if (whole) say(card, turn.answer ? "" : "Nothing that could be supported was found.");
   renderText(card.querySelector(".text"), turn);
   renderSources(card.querySelector(".sources"), turn);
   list(card.querySelector(".notfound"), turn.missing);
@@ -90,6 +98,7 @@ function finish(card, turn) {
   const degraded = card.querySelector(".degraded");
   degraded.hidden = turn.degraded.length === 0;
   degraded.textContent = `Not everything could be read: ${turn.degraded.join("; ")}`;
+  if (!whole) fail(card, "the model stopped");
   actions(card, turn);
 }
 
@@ -104,6 +113,7 @@ function actions(card, turn) {
     await navigator.clipboard.writeText(plainWithSources(turn));
     said.textContent = "Copied with sources";
   });
+  bar.querySelector('[data-do="accept"]').disabled = turn.status !== "complete";
   bar.querySelector('[data-do="accept"]').addEventListener("click", async (event) => {
     const answer = await post(`/v1/turns/${turn.turn_id}/review`, { state: "accepted" });
     if (!answer.ok) { said.textContent = "Not accepted: try again"; return; }
