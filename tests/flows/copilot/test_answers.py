@@ -140,6 +140,11 @@ def test_a_past_medicine_is_not_called_current(full):
     assert "Ibuprofen" not in ruled("current meds", full).text
 
 
+def test_whether_a_medicine_was_stopped_is_told_by_its_state(full):
+    assert ruled("was the metformin stopped?", full).text.startswith("Still active: Metformin")
+    assert ruled("was ibuprofen stopped?", full).text.startswith("Ended: Ibuprofen")
+
+
 def test_the_dose_to_give_is_never_a_look_up(full):
     assert "1000 mg twice daily" in ruled("metformin dose?", full).text
     assert COPILOT.answer(turn("apixaban dose?", full.build())) is None

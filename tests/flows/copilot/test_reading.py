@@ -66,6 +66,8 @@ def test_a_whole_question_becomes_the_query_it_means(text, topic, ask, key):
         "digoxin and hypokalaemia - a problem?",
         "what dose of apixaban should she have",
         "summarise the record",
+        "who prescribed warfarin?",
+        "is her BP ok?",
         "does he need a colonoscopy?",
         "can she have penicillin?",
         "could she have gout?",

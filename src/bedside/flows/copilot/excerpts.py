@@ -23,6 +23,7 @@ _FEWEST_WORDS = 2
 _RULE = frozenset("|-: ")
 _LABEL = 60
 _SHORT_PASSAGE = 6
+_SHORT_TABLE = 9
 _HEADER = re.compile(
     r"\**(?:patient|name|dob|date of birth|mrn|nhs|address|re|ref|dear)\b[ :*]", re.IGNORECASE
 )
@@ -169,6 +170,20 @@ class Passage:
     sentences: tuple[Excerpt, ...]
     superseded: bool
 
+    def best(self, most: int) -> tuple[Excerpt, ...]:
+        """At most so many sentences, the ones that bear most on the question, in their own order.
+
+        Rows of a short table come together: the row that matters is the reader's to see, and a
+        row without its neighbours misleads.
+        """
+        rows = sum(one.text.count("|") >= _ROW_BARS for one in self.sentences)
+        if rows * 2 > len(self.sentences) and len(self.sentences) <= _SHORT_TABLE:
+            return self.sentences
+        if len(self.sentences) <= most:
+            return self.sentences
+        ranked = sorted(range(len(self.sentences)), key=lambda at: (-self.sentences[at].score, at))
+        return tuple(self.sentences[at] for at in sorted(ranked[:most]))
+
 
 def best_passages(
     hits: Sequence[Hit],
@@ -216,9 +231,17 @@ def _passage(hit: Hit, terms: Mapping[str, float]) -> Passage:
     start = holds.index(True) if True in holds and len(spans) > _SHORT_PASSAGE else 0
     return Passage(
         label=_label(hit),
-        sentences=tuple(_excerpt(hit, a, b, 1.0) for a, b in spans[start:]),
+        sentences=tuple(
+            _excerpt(hit, a, b, _bearing(hit.text[a:b], terms)) for a, b in spans[start:]
+        ),
         superseded=hit.span.source.superseded,
     )
+
+
+def _bearing(text: str, terms: Mapping[str, float]) -> float:
+    """How much of the question a sentence holds: at least 0."""
+    own = set(stems(text))
+    return sum(weight for stem, weight in terms.items() if stem in own)
 
 
 def _label(hit: Hit) -> str:

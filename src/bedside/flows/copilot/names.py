@@ -10,7 +10,15 @@ from typing import Any
 import yaml
 
 from bedside.clinical.analytes import analyte_of
-from bedside.clinical.drugs import class_of, drugs_in, find_classes, find_drugs, ingredients_of
+from bedside.clinical.drugs import (
+    class_name,
+    class_of,
+    drugs_in,
+    find_classes,
+    find_drugs,
+    ingredients_of,
+)
+from bedside.clinical.vocabulary import expand
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import (
     Lexicon,
@@ -28,6 +36,7 @@ __all__ = [
     "analyte_key",
     "analyte_lexicon",
     "bearing_on",
+    "classes_of",
     "clinical_phrases",
     "group_name",
     "ingredients",
@@ -441,3 +450,11 @@ def record_lexicon(facts: Iterable[Fact], *, people: Iterable[str] = ()) -> Lexi
     entries += [(part, Meaning(kind="fill", key="")) for name in people for part in name.split()]
     entries += [(name, Meaning(kind="fill", key="")) for name in people]
     return Lexicon(entries)
+
+
+def classes_of(entity: Entity) -> list[str]:
+    """What else a guideline may call a medicine: its classes, short and spelled out."""
+    if entity.kind != "drug":
+        return []
+    names = [class_name(key) for key in class_of(entity.key) or class_of(entity.said)]
+    return [*names, *(one.replacement for name in names for one in expand(name))]

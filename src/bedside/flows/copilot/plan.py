@@ -8,7 +8,7 @@ from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
 from bedside.flows.copilot.intents import Intent, classify
 from bedside.flows.copilot.modes import mode_of
-from bedside.flows.copilot.names import record_lexicon
+from bedside.flows.copilot.names import classes_of, record_lexicon
 from bedside.flows.copilot.query import Parsed
 from bedside.flows.copilot.reading import parse
 from bedside.flows.flow import Opened, View
@@ -59,6 +59,8 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
             )
             queries.append(query)
     if _wants_knowledge(opened, intent, parsed):
+        classes = [name for one in parsed.entities for name in classes_of(one)]
+        query = " ".join([query, *dict.fromkeys(classes)])
         needs.append(
             SearchNeed(name="knowledge", query=query, corpus="knowledge", limit=_KNOWLEDGE)
         )

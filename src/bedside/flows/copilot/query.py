@@ -37,6 +37,7 @@ Ask = Literal[
     "list",
     "any",
     "dose",
+    "stopped",
     "when_first",
     "when_last",
     "when_end",

@@ -144,7 +144,9 @@ def _thing(clause: Clause, group: tuple[Entity, ...]) -> tuple[Query, ...]:
         preferred = ["procedure"]
     elif "conditions" in topics or "diagnose" in verbs:
         preferred = ["condition"]
-    elif "medications" in topics:
+    elif "medications" in topics or (
+        verbs & {"take", "on", "start", "stop", "dose"} and _pick(group, ("drug", "drug_class"))
+    ):
         preferred = ["drug", "drug_class"]
     else:
         preferred = ["analyte", "panel", "drug", "drug_class", "condition", "procedure", "vaccine"]
@@ -290,7 +292,7 @@ def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     if verbs & {"stop", "resolve"}:
         if "when" in ops:
             return "when_end" if ops <= {"when", "latest"} else None
-        return "any" if ops <= {"any"} else None
+        return "stopped" if ops <= {"any"} else None
     if "dose" in verbs:
         return "dose" if ops <= {"latest", "any"} else None
     if "since" in ops:

@@ -6,6 +6,7 @@ its own, and says that it is extractive.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bedside.clinical.vocabulary import expand
@@ -21,7 +22,14 @@ from bedside.flows.copilot.excerpts import (
 )
 from bedside.flows.copilot.hard import hard_data_of, hard_items
 from bedside.flows.copilot.modes import MODES
-from bedside.flows.copilot.names import analyte_key, matching, nearby, panel_members, shown_name
+from bedside.flows.copilot.names import (
+    analyte_key,
+    classes_of,
+    matching,
+    nearby,
+    panel_members,
+    shown_name,
+)
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.relevance import rank_facts
@@ -49,6 +57,19 @@ _MOST_OF_PASSAGE = 2
 _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
 _MOST_STANDING = 3
+_PRESSING = {"drug", "plan", "risk"}
+"""Intents whose answer may lead to a prescription: contradictions stand before the rest."""
+_DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
+_LETTER = re.compile(
+    r"\b(?:letter|discharge|summary|report|note|clinic|document|scan)s?\b", re.IGNORECASE
+)
+_ADVICE = re.compile(
+    r"\b(?:recommend\w*|advi[sc]e\w*|suggest\w*|plan\w*|want\w*|ask(?:ed)? (?:us|for))\b",
+    re.IGNORECASE,
+)
+_ADVISING = re.compile(
+    r"\b(?:plan|recommendations?|advice|actions?|follow[- ]up|requests?|to do)\b", re.IGNORECASE
+)
 _LONG_ANSWER = 200
 _WITH_ALLERGIES = {"plan", "drug", "protocol", "question", "unknown", "medications"}
 
@@ -65,9 +86,7 @@ def write_unaided(view: View[Nothing]) -> Draft:
         _knowledge(view, sheet, limit)
         return sheet.draft(by="extractive")
     fresh = [one for one in _documents(view) if one.superseded is False]
-    documents_first = bool(
-        view.request.documents or view.request.selected or view.plan.intent == "letters"
-    )
+    documents_first = bool(view.request.documents or view.request.selected or _of_a_letter(view))
     if documents_first:
         _quoted(fresh, "In the document:", sheet, limit)
     if view.plan.intent == "synopsis":
@@ -111,8 +130,10 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
         for key in (entity.key, *panel_members(entity.key))
         if entity.kind in {"analyte", "panel"}
     ]
-    _by_rule(record, parsed, sheet)
-    if view.plan.intent in _WITH_CONTRADICTIONS:
+    _by_rule(record, parsed, sheet, overdue=bool(_DUE.search(view.request.text)))
+    warned = view.plan.intent in _WITH_CONTRADICTIONS
+    pressing = bool(sheet.lines) or view.plan.intent in _PRESSING
+    if warned and pressing:
         _contradictions(record, parsed, sheet)
     if view.plan.intent in _WITH_ALLERGIES:
         _allergies(record, sheet)
@@ -122,6 +143,8 @@ def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
         lines = [fact for fact in lines if parsed.windows[0].holds(day_of(fact))] or lines[:3]
     if lines:
         _bullets(lines, record, sheet, limit, told_already=told)
+    if warned and not pressing:
+        _contradictions(record, parsed, sheet)
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
@@ -213,13 +236,18 @@ def _figure(
     sheet.say(line + ".")
 
 
-def _by_rule(record: RecordFacts, parsed: Parsed, sheet: Sheet) -> None:
-    """What the insight rules say of the named things: a medicine against a result, an overdue test."""
+def _by_rule(record: RecordFacts, parsed: Parsed, sheet: Sheet, *, overdue: bool) -> None:
+    """What the insight rules say of the named things: a medicine against a result, an overdue test.
+
+    With `overdue` every overdue test is told, whatever is named: that is what was asked.
+    """
     named = {
         fact.source.id for entity in parsed.entities for fact in matching(entity, record.facts)
     }
     for found in record.insights:
-        if found.kind in _RULED and any(fact.source.id in named for fact in found.facts):
+        asked = overdue and found.kind == "overdue"
+        about = found.kind in _RULED and any(fact.source.id in named for fact in found.facts)
+        if asked or about:
             sheet.say(f"By rule: {found.text} {sheet.cite(*found.facts[:3])}")
             sheet.calculated(found.text)
 
@@ -257,13 +285,28 @@ def _documents(view: View[Nothing]) -> tuple[Excerpt, ...]:
     ids = {str(one) for one in (*view.request.documents, *view.request.selected)}
     chosen = [hit for hit in hits.hits if not ids or str(hit.span.source.id) in ids]
     terms = terms_of(view.request.text)
-    asked = bool(ids) or view.plan.intent == "letters"
+    asked = bool(ids) or _of_a_letter(view)
     if not asked:
         return best_sentences(chosen, terms, most=2, about=_names_in(view))
     if not ids:
         chosen = _titled(chosen, view.request.text)
+    if _ADVICE.search(view.request.text):
+        advising = [hit for hit in chosen if _ADVISING.search(hit.prefix.rpartition(">")[2])]
+        if advising:
+            return opening_sentences(advising, most=_MOST_QUOTED + 2)
     found = best_sentences(chosen, terms, most=_MOST_QUOTED, fewest=1)
     return found or opening_sentences(chosen, most=_MOST_QUOTED)
+
+
+def _of_a_letter(view: View[Nothing]) -> bool:
+    """Does the question ask what a document says?"""
+    if view.plan.intent == "letters":
+        return True
+    if not _LETTER.search(view.request.text) or view.plan.intent == "synopsis":
+        return False
+    hits = hits_of(view, "documents")
+    said = set(stems(view.request.text))
+    return hits is not None and any(said & set(stems(hit.span.source.title)) for hit in hits.hits)
 
 
 def _titled(hits: Sequence[Hit], text: str) -> list[Hit]:
@@ -282,6 +325,7 @@ def _names_in(view: View[Nothing], *kinds: str) -> tuple[frozenset[str], ...]:
             continue
         names += [thing_name(entity).split(" (")[0], entity.said, shown_name(entity.key)]
         names += [one.replacement for one in expand(entity.said) if one.weight > _SURE]
+        names += classes_of(entity)
     return tuple(dict.fromkeys(frozenset(stems(name)) for name in names if stems(name)))
 
 
@@ -324,9 +368,9 @@ def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: i
             _passage(one, sheet, most=_MOST_OF_PASSAGE)
 
 
-def _passage(passage: Passage, sheet: Sheet, *, most: int, skip: int = 0) -> None:
-    """A passage under its place, sentence by sentence in its own order."""
-    shown = passage.sentences[skip : skip + most]
+def _passage(passage: Passage, sheet: Sheet, *, most: int) -> None:
+    """A passage under its place: the sentences that bear most on the question, in its own order."""
+    shown = passage.best(most)
     if not shown:
         return
     old = ", superseded edition" if passage.superseded else ""

@@ -83,6 +83,8 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     match query.ask:
         case "any" | "dose":
             return _any(query, named, sheet)
+        case "stopped":
+            return _stopped(named, sheet)
         case "count":
             return _count(query, named, sheet)
         case "list":
@@ -239,6 +241,18 @@ def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
         sheet.say(f"Yes, in the past, not now: {listed}.")
     if len(over) > len(kinds):
         sheet.count(f"In all: {len(over)} entries.")
+    return True
+
+
+def _stopped(named: list[Fact], sheet: Sheet) -> bool:
+    """Does it stand still? Said by its state, since yes and no would both mislead."""
+    standing = _distinct([fact for fact in named if is_active(fact)])
+    over = _distinct([fact for fact in named if not is_active(fact)])
+    chosen, lead = (standing, "Still active") if standing else (over, "Ended")
+    if not all(fact.status for fact in chosen):
+        return False
+    listed = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in chosen[:_MOST_NAMED])
+    sheet.say(f"{lead}: {listed}.")
     return True
 
 
