@@ -50,7 +50,9 @@ def test_every_fence_is_run_or_says_why_not(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_links_inside_the_project_lead_somewhere(name: str) -> None:
     page = ROOT / name
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"", text):
         link = target[0] or target[1]
         if "://" in link:
