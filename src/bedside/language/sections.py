@@ -7,7 +7,6 @@ the first heading is a section of level 0. YAML front matter belongs to no secti
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 __all__ = ["FoundBy", "Heading", "Section", "from_headings", "front_matter_end", "sections"]
@@ -25,8 +24,7 @@ class Heading(NamedTuple):
     found_by: FoundBy
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """One section, `[start, end)` in code points of the text; its body is `[body, end)`.
 
     `path` holds the titles from the outermost to its own, without empty names; `level` is that of
@@ -102,6 +100,7 @@ _ATX = re.compile(r"(#{1,6})(?:[ \t]+([^\n]*)|(?=\n|\Z))")
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]) {1,4}(?=\S)")
 _BEFORE_HASHES = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)* {0,3}")
 _HASHES = re.compile(r"#+")
+_LINE_ENDINGS = ("-", "=", " ", "\t")
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-+)[ \t]*(?=\n|\Z)")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -114,7 +113,7 @@ _FENCE = re.compile(
     r"(?:\A|\n)((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)*[ \t]*)(`{3,}|~{3,})([^\n]*)"
 )
 _HTML_OPEN = re.compile(
-    r"(?:\A|\n) {0,3}<(!--|(?:pre|script|style|textarea)(?=[\s>]))", re.IGNORECASE
+    r"\n {0,3}<(!--|(?:[Pp][Rr][Ee]|[Ss][Cc][Rr][Ii][Pp][Tt]|[Ss][Tt][Yy][Ll][Ee]|[Tt][Ee][Xx][Tt][Aa][Rr][Ee][Aa])(?=[\s>]))"
 )
 
 
@@ -139,8 +138,10 @@ def _markdown(text: str, begin: int) -> list[Heading]:
             title = _plain(title)
         found.append(Heading(line, body, match.end(1) - at, title, "atx"))
         at = text.find("#", body)
-    if "\n-" not in text and "\n=" not in text and "\n " not in text:
-        return found
+    if text[-1:] not in _LINE_ENDINGS and all(
+        text.find(f"{mark}\n", begin) < 0 for mark in _LINE_ENDINGS
+    ):
+        return found  # no line ends as an underline does
     underlines = [m for m in _UNDERLINE.finditer(text, begin) if not _inside(m.start() + 1, closed)]
     if underlines:
         found.extend(_setext(text, begin, underlines))
@@ -218,16 +219,19 @@ def _closed_ranges(text: str, begin: int) -> list[tuple[int, int]]:
             at = shut.end() if shut else len(text)
             ranges.append((match.start(2), at))
     if "<" in text and ("<!--" in text or "</" in text):
+        padded, low = f"\n{text}", ""  # a block may open on the first line: places are one further
         at = begin
-        while match := _HTML_OPEN.search(text, at):
-            end = "-->" if match.group(1) == "!--" else f"</{match.group(1).lower()}>"
-            shut_at = (
-                text.lower().find(end, match.end()) if end != "-->" else text.find(end, match.end())
-            )
-            line_end = text.find("\n", shut_at) if shut_at >= 0 else -1
-            at = len(text) if line_end < 0 else line_end
-            if not _inside(match.start(1), ranges):
-                ranges.append((match.start(1) - 1, at))
+        while match := _HTML_OPEN.search(padded, at):
+            opened = match.group(1).lower()
+            if opened == "!--":
+                shut_at = padded.find("-->", match.end())
+            else:
+                low = low or padded.lower()
+                shut_at = low.find(f"</{opened}>", match.end())
+            line_end = padded.find("\n", shut_at) if shut_at >= 0 else -1
+            at = len(padded) if line_end < 0 else line_end
+            if not _inside(match.start(1) - 1, ranges):
+                ranges.append((max(match.start(1) - 2, 0), at - 1))
     return sorted(ranges)
 
 

@@ -72,7 +72,7 @@ def parse_apart(data: bytes, *, name: str) -> Parsed:
     return Parsed(
         text=answer["text"],
         sections=tuple(
-            Section(**{**entry, "path": tuple(entry["path"])}) for entry in answer["sections"]
+            Section(*entry)._replace(path=tuple(entry[5])) for entry in answer["sections"]
         ),
         media_type=answer["media_type"],
         tables=tuple((start, end) for start, end in answer["tables"]),
