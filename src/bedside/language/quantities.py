@@ -71,14 +71,14 @@ _COMPARE = re.compile(
         re.escape(words).replace(r"\ ", r"\s+")
         for words in sorted(_COMPARATORS, key=len, reverse=True)
     )
-    + r")\s*$",
+    + r")[\s*_]*$",
     re.IGNORECASE,
 )
 _SIGNS = frozenset("<>=≤≥⩽⩾~≈")
 _LAST_WORDS = frozenset(words.rpartition(" ")[2] for words in _COMPARATORS)
 _LOOK_BACK = 30
 _AND_ABOVE = re.compile(
-    r"\s*(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b", re.IGNORECASE
+    r"[\s*_]*(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b", re.IGNORECASE
 )
 _UNIT_WORDS: dict[str, str] = {}
 for _key, _words in {

@@ -29,6 +29,7 @@ _HEADER = re.compile(
 )
 _ASKED = 0.6
 """From this weight on a term is the question's own, not a guess from the record."""
+_SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
 _POINTS_ON = re.compile(
     r"\b(?:these|the following|as follows|listed below|shown below|see (?:the )?(?:table|section))\b|:\Z",
     re.IGNORECASE,
@@ -209,6 +210,8 @@ def best_passages(
     found: list[tuple[bool, float, int, Hit]] = []
     for place, hit, own, heading in rows:
         both = own | heading
+        if _SOURCES.search(hit.prefix.rpartition(">")[2]):
+            continue  # a list of papers answers nothing
         if sum(stem in both for stem in terms if terms[stem] >= _ASKED) < needed:
             continue
         named = sum(name <= both for name in about)
