@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Sequence
 
-from bedside.core.errors import BedsideError
+from bedside.core.errors import BedsideError, InvalidArgument
 
 __all__ = ["main"]
 
@@ -17,9 +18,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = build_parser().parse_args(argv)
     try:
-        from bedside.cli.commands import run
+        from bedside.cli.commands import read_settings, run
 
-        return run(options)
+        _utf8(as_json=options.json)
+        settings = read_settings(options)
+        try:
+            return run(options, settings)
+        except InvalidArgument as error:  # of this command: a setting's own comes out above
+            _fail(type(error).__name__, error.title, str(error), as_json=options.json)
+            return 2
     except BedsideError as error:
         _fail(type(error).__name__, error.title, str(error), as_json=options.json)
         return 1
@@ -38,6 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             as_json=options.json,
         )
         return 1
+
+
+def _utf8(*, as_json: bool) -> None:
+    """JSON is UTF-8 whatever the terminal is; there, a letter it lacks is replaced, not fatal."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                encoding="utf-8" if as_json else stream.encoding, errors="backslashreplace"
+            )
 
 
 def _where(error: BaseException) -> str:

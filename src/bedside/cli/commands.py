@@ -17,14 +17,17 @@ from bedside.core.errors import BadInput, InvalidArgument
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
 
-__all__ = ["run"]
+__all__ = ["read_settings", "run"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run one parsed command and return its exit code."""
-    settings = _settings(options)
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Run one parsed command and return its exit code.
+
+    Raises:
+        InvalidArgument: an argument of the command is out of its range.
+    """
     name: str = options.command
     if name == "serve":
         return _serve(options, settings)
@@ -37,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
     return asyncio.run(_with_engine(options, settings, _COMMANDS[name]))
 
 
-def _settings(options: argparse.Namespace) -> Settings:
+def read_settings(options: argparse.Namespace) -> Settings:
+    """The settings, with what the command's options say over them."""
     overrides: dict[str, Any] = {}
     for name in ("tenant", "host", "port"):
         if getattr(options, name, None) is not None:
@@ -90,21 +94,29 @@ async def _patients(engine: Engine, options: argparse.Namespace, who: Who) -> in
 async def _attach(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     patient = await engine.patient_id(options.patient, who)
     added: list[dict[str, Any]] = []
-    failed: list[str] = []
+    left_out: list[dict[str, Any]] = []
+    first: BadInput | None = None
     for file in options.files:
         try:
             added += await engine.attach_paths(patient, [Path(file)], who)
         except BadInput as error:
-            if len(options.files) == 1:
-                raise
-            failed.append(str(error))
+            first = first or error
+            left_out.append(
+                {
+                    "document_id": None,
+                    "status": "failed_permanent",
+                    "index": "absent",
+                    "title": Path(file).name,
+                    "problem": error.why,
+                }
+            )
             sys.stderr.write(f"{error}\n")
+    if first is not None and not added:
+        raise first
     await engine.texts.embed_waiting(progress=progress)
-    added = [await engine.texts.refreshed(item, who) for item in added]
-    out(options, added, show.attached(added))
-    if failed:
-        return PARTLY if added else FAILED
-    return DONE
+    report = [*[await engine.texts.refreshed(item, who) for item in added], *left_out]
+    out(options, report, show.attached(report))
+    return PARTLY if left_out else DONE
 
 
 async def _ingest(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -178,7 +190,7 @@ async def _ask(engine: Engine, options: argparse.Namespace, who: Who) -> int:
         who,
     )
     out(options, turn, show.turn(turn) if call else show.context(turn))
-    return DONE
+    return DONE if turn["status"] == "complete" else PARTLY
 
 
 async def _source(engine: Engine, options: argparse.Namespace, who: Who) -> int:

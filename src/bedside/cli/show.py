@@ -51,7 +51,8 @@ def patients(found: Sequence[Mapping[str, Any]]) -> str:
 def attached(found: Sequence[Mapping[str, Any]]) -> str:
     """Attached documents."""
     return "\n".join(
-        f"{item['document_id']}  {item['title']}: {item['status']}, index {item['index']}"
+        f"{item['document_id'] or 'left out'}  {item['title']}: {item['status']}, "
+        f"index {item['index']}"
         for item in found
     )
 
@@ -93,6 +94,8 @@ def turn(body: Mapping[str, Any]) -> str:
     lines += [f"Not found: {item}" for item in body["missing"]]
     lines += [f"Removed ({item['why']}): {item['claim']}" for item in body["removed"]]
     lines += [f"Degraded: {item}" for item in body["degraded"]]
+    if body["status"] != "complete":
+        lines.append(f"This answer is {body['status']}: it broke off. Ask again.")
     return "\n".join([*lines, "", receipt_line(body)])
 
 
