@@ -329,6 +329,12 @@ def _names_in(view: View[Nothing], *kinds: str) -> tuple[frozenset[str], ...]:
     return tuple(dict.fromkeys(frozenset(stems(name)) for name in names if stems(name)))
 
 
+def _named_fully(view: View[Nothing]) -> str:
+    """The question, with the classes of its medicines: a guideline may speak of these alone."""
+    classes = [name for entity in parsed_of(view).entities for name in classes_of(entity)]
+    return " ".join([view.request.text, *dict.fromkeys(classes)])
+
+
 def _quoted(excerpts: Sequence[Excerpt], lead: str, sheet: Sheet, limit: int) -> None:
     if not excerpts:
         return
@@ -356,7 +362,7 @@ def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: i
     more = [*problems, *(_CAUTIONS if view.plan.intent == "drug" else ())]
     found = best_passages(
         hits.hits,
-        terms_of(view.request.text, more=more),
+        terms_of(_named_fully(view), more=more),
         most=2 if limit > _LONG_ANSWER else 1,
         about=_names_in(view),
         must=_names_in(view, "drug", "drug_class"),
@@ -385,7 +391,7 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     found = (
         best_passages(
             hits.hits,
-            terms_of(view.request.text),
+            terms_of(_named_fully(view)),
             most=3,
             about=_names_in(view),
             must=_names_in(view, "drug", "drug_class"),
