@@ -133,7 +133,7 @@ class Engine:
         )
         services: Services[Any] = Services(
             store=ledger,
-            models=Routed(gateway, veil=known.veil, exempt=known.synthetic),
+            models=Routed(gateway, veil=known.veil, exempt=known.synthetic, others=known.others),
             gather=self._sources().gather,
             gate=gate_with(known.others),
             clock=self.clock,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bedside.core.context import Assembly, ToolCall
+from bedside.core.context import Assembly, ToolCall, ToolResult
 from bedside.core.turn import Delta, Ended, Gateway, Route, Tool
 from bedside.models.config import EgressConfig, ModelsConfig, ProviderConfig, parse_chain
 from bedside.settings import Settings
@@ -50,13 +50,15 @@ def models_config(settings: Settings, *, override: str | None = None) -> ModelsC
 class Routed:
     """One turn's gateway: what must not leave is named here, whatever the flow says.
 
-    `veil` holds the patient's names, numbers and birth date; `exempt` is true for a bundled
-    synthetic patient.
+    `veil` holds the patient's names, numbers and birth date; `others` the names of the tenant's
+    other patients, veiled where the prompt speaks of them; `exempt` is true for a bundled synthetic
+    patient.
     """
 
     inner: Gateway
     veil: tuple[str, ...]
     exempt: bool
+    others: tuple[str, ...] = ()
 
     def stream(
         self,
@@ -70,7 +72,8 @@ class Routed:
         deadline_ms: int = 30_000,
     ) -> AsyncIterator[Delta | ToolCall | Ended]:
         """Stream one call with this turn's identifiers named."""
-        told: dict[str, Any] = {"veil": (*route.veil, *self.veil), "exempt": self.exempt}
+        veil = (*route.veil, *self.veil, *_spoken_of(self.others, prompt))
+        told: dict[str, Any] = {"veil": veil, "exempt": self.exempt}
         return self.inner.stream(
             prompt,
             route=replace(route, **told),
@@ -80,3 +83,23 @@ class Routed:
             output=output,
             deadline_ms=deadline_ms,
         )
+
+
+def _spoken_of(names: Sequence[str], prompt: Assembly) -> Iterator[str]:
+    """Those names that stand in the prompt, in their order."""
+    text = " ".join(
+        " ".join(said.casefold().split())
+        for message in prompt.messages
+        for part in message.parts
+        for said in _said(part)
+    )
+    return (name for name in names if " ".join(name.casefold().split()) in text)
+
+
+def _said(part: object) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, ToolCall):
+        yield part.arguments
+    elif isinstance(part, ToolResult):
+        yield from (item.body for item in part.items)

@@ -25,6 +25,7 @@ from bedside.storage.tables.jobs import meta
 from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.source import source
 from bedside.wiring.ask import Who
+from bedside.wiring.identity import identifying
 
 __all__ = [
     "Known",
@@ -99,6 +100,7 @@ def known_of(connection: Connection, tenant: TenantId, patient: PatientId | None
     words += [part for part in person.name.split() if len(part) > SHORT_NAME]
     if person.birth_date is not None:
         words.append(person.birth_date.isoformat())
+    words += identifying(connection, tenant, patient)
     return Known(
         veil=tuple(dict.fromkeys(word for word in words if word)),
         synthetic=_has(connection, _synthetic_key(tenant, patient)),
