@@ -35,6 +35,9 @@ environment, and are TOML lists in the file.
 """
 
 _SETTINGS_END = """
+`storage.vectors` is read and has no effect yet: search uses the snapshot. A PostgreSQL address in `storage.database` is taken, and no test
+runs against one yet.
+
 Keys are read from the environment only. They have no name in `bedside.toml`, and a key never changes where text goes.
 
 An example:
