@@ -73,6 +73,7 @@ class AnswerGate:
         self._size = 0
         self._gap = ""
         self._headings: list[tuple[int, Examined]] = []
+        self._dropped_under = False
         self._questions = 0
         self._stopped = False
         self._claims: list[Claim] = []
@@ -228,6 +229,7 @@ class AnswerGate:
     def _drop(self, unit: Unit, found: Examined) -> list[Delta | Citation]:
         self._findings += found.findings
         self._removed.append((unit.text.strip(), found.why))
+        self._dropped_under = True
         trailing = unit.text[len(unit.text.rstrip()) :]
         if "\n" in trailing:
             self._gap = trailing
@@ -241,8 +243,14 @@ class AnswerGate:
             return []
         match = _HEAD.match(found.text)
         level = len(match[1]) if match else _LOW_LEVEL
-        self._headings = [row for row in self._headings if row[0] < level]
+        # Two lines that end with a colon, one right under the other, are a title and its part. Once
+        # something under the first was removed, the second takes its place.
+        nested = level == _LOW_LEVEL and not self._dropped_under
+        self._headings = [
+            row for row in self._headings if row[0] < level or (nested and row[0] == level)
+        ]
         self._headings.append((level, found))
+        self._dropped_under = False
         return []
 
     def _let_out(self, found: Examined) -> list[Delta | Citation]:

@@ -149,7 +149,7 @@ def _readable(text: str) -> bool:
     """A whole statement or table row: no heading, rule, fragment, or pointer to something below."""
     if text.count("|") >= _ROW_BARS:
         return len(text) <= _LONGEST and not set(text) <= _RULE
-    if sum(word.isalpha() for word in text.split()) < _FEWEST_WORDS:
+    if sum(any(c.isalpha() for c in word) for word in text.split()) < _FEWEST_WORDS:
         return False
     plain = _SHORTEST <= len(text) <= _LONGEST and text[0] not in "#>"
     return plain and not _POINTS_ON.search(text)
