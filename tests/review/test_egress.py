@@ -8,9 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from bedside.core.errors import NotFound
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Said
 from bedside.wiring import Ask, Engine, build_engine
+from bedside.wiring.demo import PATIENT, load_demo
 
 ADA = {
     "resourceType": "Patient",
@@ -94,13 +96,14 @@ def test_a_question_about_no_patient_names_no_patient_either(tmp_path: Path) -> 
     assert not [text for text in sent if "Marlowe" in text]
 
 
-def _engine(home: Path, address: str) -> Engine:
+def _engine(home: Path, address: str, **more: str) -> Engine:
     environ = {
         "BEDSIDE_EMBEDDER": "none",
         "BEDSIDE_WRITER": "openai:m,extractive",
         "BEDSIDE_EGRESS_ALLOW": "openai",
         "OPENAI_BASE_URL": address,
         "OPENAI_API_KEY": "k",
+        **more,
     }
     return build_engine(load_settings(home=home, environ=environ))
 
@@ -114,3 +117,51 @@ async def _load(engine: Engine) -> None:
     who = engine.local()
     await engine.import_bytes([("bundle.json", json.dumps(bundle).encode())], who)
     await engine.attach("ada", [("letter.md", LETTER.encode())], who)
+
+
+@pytest.mark.requirement("EN-S7")
+def test_a_bundled_patient_to_whom_something_was_added_is_exempt_no_more(tmp_path: Path) -> None:
+    with FakeProvider([Said(text="I cannot tell."), Said(text="I cannot tell.")]) as provider:
+        address = provider.address("openai").replace("127.0.0.1", "0.0.0.0")
+
+        async def go() -> tuple[dict, int, dict, int]:
+            engine = _engine(tmp_path / "home", address, BEDSIDE_EGRESS_ALLOW="")
+            try:
+                who = engine.local()
+                await load_demo(engine, who)
+                await load_demo(engine, who)
+                ask = Ask(question=QUESTION, patient=PATIENT)
+                before = await engine.asker.ask(ask, who)
+                asked = len(provider.of("openai"))
+                await engine.attach(PATIENT, [("letter.md", LETTER.encode())], who)
+                await load_demo(engine, who)
+                after = await engine.asker.ask(ask, who)
+                return before, asked, after, len(provider.of("openai"))
+            finally:
+                await engine.close()
+
+        before, asked, after, in_all = anyio.run(go)
+    assert before["egress"].startswith("openai")
+    assert asked >= 1
+    assert after["egress"] == "none"
+    assert in_all == asked
+
+
+@pytest.mark.parametrize("name", ["nothing-by-this-name", "letter of another patient"])
+def test_a_document_that_is_selected_and_is_not_there_is_not_passed_over(tmp_path, name) -> None:
+    async def go() -> None:
+        engine = _engine(tmp_path / "home", "", BEDSIDE_WRITER="extractive")
+        try:
+            await _load(engine)
+            who = engine.local()
+            (letter,) = await engine.documents("ada", who)
+            selected = name if name.startswith("nothing") else letter["document_id"]
+            other = Ask(question="What is in it?", patient="ben", selected=(selected,))
+            with pytest.raises(NotFound):
+                await engine.asker.ask(other, who)
+            own = Ask(question=QUESTION, patient="ada", selected=(letter["document_id"],))
+            assert (await engine.asker.ask(own, who))["status"] == "complete"
+        finally:
+            await engine.close()
+
+    anyio.run(go)

@@ -22,7 +22,7 @@ QUESTION = "Is metformin still safe for her?"
 async def load_demo(engine: Engine, who: Who) -> dict[str, Any]:
     """Load what is bundled; loading again changes nothing. Returns the counts."""
     folder = Path(str(files("bedside.demo")))
-    report = await engine.import_paths([folder / "patients"], who)
+    report = await engine.import_paths([folder / "patients"], who, bundled=True)
     patients = [item["id"] for item in report["patients"]]
 
     def mark(connection: Any) -> None:
@@ -36,7 +36,7 @@ async def load_demo(engine: Engine, who: Who) -> dict[str, Any]:
     for patient in patients:
         scans = sorted((folder / "documents" / patient).glob("*.*"))
         if scans:
-            documents += len(await engine.attach_paths(patient, scans, who))
+            documents += len(await engine.attach_paths(patient, scans, who, bundled=True))
     await engine.texts.warm()
     knowledge = await engine.ingest_paths([folder / "guidelines"], who)
     return {

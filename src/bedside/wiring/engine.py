@@ -107,6 +107,8 @@ class Engine:
         )
         patient = PatientId(request.patient) if request.patient else None
         known = await self.store.read(lambda c: records.known_of(c, who.tenant, patient))
+        if named := (*request.documents, *request.selected):
+            await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
         routed = profile_of(config, "writer")
         factor = await self._factor(routed)
         count = counter("o200k_base", factor=factor)
@@ -233,12 +235,17 @@ class Engine:
         return await self.store.read(lambda c: records.opening(c, grant, today=today))
 
     async def import_paths(
-        self, paths: Sequence[Path], who: Who, *, progress: Any = None
+        self, paths: Sequence[Path], who: Who, *, progress: Any = None, bundled: bool = False
     ) -> dict[str, Any]:
-        """Import records; texts that came inside them become searchable documents."""
+        """Import records; texts that came inside them become searchable documents.
+
+        `bundled` is for what ships with Bedside: its patients keep their exemption from egress.
+        """
         report = await asyncio.to_thread(
             records.import_paths, self.store, paths, who=who, clock=self.clock, progress=progress
         )
+        if not bundled:
+            await self._added_to(who, [item["id"] for item in report["patients"]])
         await self.texts.index_waiting(report["documents"], who)
         return report
 
@@ -247,6 +254,7 @@ class Engine:
         report = await asyncio.to_thread(
             records.import_bytes, self.store, files, who=who, clock=self.clock
         )
+        await self._added_to(who, [item["id"] for item in report["patients"]])
         await self.texts.index_waiting(report["documents"], who)
         return report
 
@@ -256,23 +264,33 @@ class Engine:
         return await self.texts.documents(grant)
 
     async def attach(
-        self, patient: str, files: Sequence[tuple[str, bytes]], who: Who
+        self,
+        patient: str,
+        files: Sequence[tuple[str, bytes]],
+        who: Who,
+        *,
+        bundled: bool = False,
     ) -> list[dict[str, Any]]:
-        """Add documents to a patient.
+        """Add documents to a patient; `bundled` as in `import_paths`.
 
         Raises:
             BadInput: a file cannot be read; nothing is changed.
             NotFound: no such patient.
         """
         grant = await self._grant(who, patient, purpose="attach", action="write")
+        if not bundled:
+            await self._added_to(who, [patient])
         return await self.texts.attach(grant, files)
 
     async def attach_paths(
-        self, patient: str, paths: Sequence[Path], who: Who
+        self, patient: str, paths: Sequence[Path], who: Who, *, bundled: bool = False
     ) -> list[dict[str, Any]]:
         """`attach` from files."""
         files = [(path.name, _read(path, self.settings.upload_bytes)) for path in paths]
-        return await self.attach(patient, files, who)
+        return await self.attach(patient, files, who, bundled=bundled)
+
+    async def _added_to(self, who: Who, patients: Sequence[str]) -> None:
+        await self.store.write(lambda c: records.no_longer_synthetic(c, who.tenant, patients))
 
     async def _grant(self, who: Who, patient: str, *, purpose: str, action: access.Action) -> Grant:
         self.may_see(who, patient)

@@ -7,13 +7,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, NotFound
 from bedside.core.ids import PatientId, TenantId
 from bedside.core.value import value
+from bedside.knowledge.search import SHARED_TENANT
 from bedside.record.fetch import fetch, find_patient, list_patients
 from bedside.record.importing import import_bundle
 from bedside.record.importing import import_paths as import_record_paths
@@ -22,6 +23,7 @@ from bedside.record.needs import Category, Fact, RecordFacts, RecordNeed
 from bedside.storage import access
 from bedside.storage.store import Store
 from bedside.storage.tables.jobs import meta
+from bedside.storage.tables.record import document
 from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.source import source
 from bedside.wiring.ask import Who
@@ -29,12 +31,14 @@ from bedside.wiring.identity import identifying
 
 __all__ = [
     "Known",
+    "check_documents",
     "check_patient",
     "import_bytes",
     "import_paths",
     "known_of",
     "listed",
     "mark_synthetic",
+    "no_longer_synthetic",
     "opening",
     "resolve_patient",
 ]
@@ -103,14 +107,15 @@ def known_of(connection: Connection, tenant: TenantId, patient: PatientId | None
     words += identifying(connection, tenant, patient)
     return Known(
         veil=tuple(dict.fromkeys(word for word in words if word)),
-        synthetic=_has(connection, _synthetic_key(tenant, patient)),
+        synthetic=_has(connection, _synthetic_key(tenant, patient), value="bundled"),
         others=tuple(name for name in others if name.casefold() != person.name.casefold()),
         demo=demo,
     )
 
 
-def _has(connection: Connection, key: str) -> bool:
-    return connection.execute(select(meta.c.key).where(meta.c.key == key)).first() is not None
+def _has(connection: Connection, key: str, *, value: str | None = None) -> bool:
+    found = connection.execute(select(meta.c.value).where(meta.c.key == key)).scalar()
+    return found is not None and value in (None, found)
 
 
 def _synthetic_key(tenant: str, patient: str) -> str:
@@ -123,6 +128,43 @@ def mark_synthetic(connection: Connection, tenant: TenantId, patients: Sequence[
         key = _synthetic_key(tenant, patient)
         if connection.execute(select(meta.c.key).where(meta.c.key == key)).first() is None:
             connection.execute(insert(meta).values(key=key, value="bundled"))
+
+
+def no_longer_synthetic(connection: Connection, tenant: TenantId, patients: Sequence[str]) -> None:
+    """What somebody adds to a bundled patient may be real: the exemption ends, for good."""
+    keys = [_synthetic_key(tenant, patient) for patient in patients]
+    connection.execute(update(meta).where(meta.c.key.in_(keys)).values(value="added to"))
+
+
+def check_documents(
+    connection: Connection,
+    tenant: TenantId,
+    patient: PatientId | None,
+    documents: Sequence[str],
+) -> None:
+    """Check that each document is the patient's, or knowledge of the tenant.
+
+    Raises:
+        NotFound: one is neither; nothing is asked, so that it cannot be passed over in silence.
+    """
+    for name in documents:
+        own = source.c.patient.is_(None) & (source.c.kind == "guideline")
+        if patient is not None:
+            own = own | (source.c.patient == patient)
+        known = connection.execute(
+            select(source.c.id).where(
+                source.c.tenant.in_((tenant, SHARED_TENANT)), source.c.id == name, own
+            )
+        ).first()
+        attached = connection.execute(
+            select(document.c.id).where(
+                document.c.tenant == tenant,
+                document.c.patient == (patient or ""),
+                document.c.id == name,
+            )
+        ).first()
+        if known is None and attached is None:
+            raise NotFound("document", name, hint="The patient's page lists its documents.")
 
 
 def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
