@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, and_, delete, exists, insert, not_, or_, select, update
+from sqlalchemy import Connection, and_, delete, exists, insert, not_, select, update
 
 from bedside.core.value import value
 from bedside.knowledge.document import Labels
@@ -273,25 +273,27 @@ def next_pending(
             )
         ),
     )
-    query = (
-        select(source.c.tenant, source.c.id, source.c.revision, source.c.title, source.c.patient)
-        .where(
-            source.c.kind.in_(("guideline", "document", "note")),
-            or_(source.c.state == "words", lacks),
+    columns = (source.c.tenant, source.c.id, source.c.revision, source.c.title, source.c.patient)
+    # New documents are found by an index; only when there are none is every chunk looked at, for
+    # vectors of a model that was replaced.
+    for wanted in (source.c.state == "words", lacks):
+        query = (
+            select(*columns)
+            .where(source.c.kind.in_(("guideline", "document", "note")), wanted)
+            .order_by(source.c.created_at, source.c.id)
+            .limit(len(skip) + 1)
         )
-        .order_by(source.c.created_at, source.c.id)
-    )
-    if tenant is not None:
-        query = query.where(source.c.tenant == tenant)
-    for row in connection.execute(query):
-        if (row.tenant, row.id) not in skip:
-            return Pending(
-                tenant=row.tenant,
-                id=row.id,
-                revision=row.revision,
-                title=row.title,
-                patient=row.patient,
-            )
+        if tenant is not None:
+            query = query.where(source.c.tenant == tenant)
+        for row in connection.execute(query):
+            if (row.tenant, row.id) not in skip:
+                return Pending(
+                    tenant=row.tenant,
+                    id=row.id,
+                    revision=row.revision,
+                    title=row.title,
+                    patient=row.patient,
+                )
     return None
 
 

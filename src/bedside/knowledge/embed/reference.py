@@ -54,11 +54,13 @@ def _attend(tensors: Mapping[str, Floats], base: str, hidden: Floats) -> Floats:
     scores = query @ key.transpose(0, 2, 1) / np.sqrt(size)
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     scores /= scores.sum(axis=-1, keepdims=True)
-    return (scores @ worth).transpose(1, 0, 2).reshape(length, width)
+    mixed = (scores @ worth).transpose(1, 0, 2).reshape(length, width)
+    return np.asarray(mixed, dtype=np.float32)
 
 
 def _dense(tensors: Mapping[str, Floats], name: str, rows: Floats) -> Floats:
-    return rows @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
+    result = rows @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
+    return np.asarray(result, dtype=np.float32)
 
 
 def _norm(tensors: Mapping[str, Floats], name: str, rows: Floats) -> Floats:
@@ -69,7 +71,7 @@ def _norm(tensors: Mapping[str, Floats], name: str, rows: Floats) -> Floats:
 
 
 def _gelu(rows: Floats) -> Floats:
-    return rows * 0.5 * (1.0 + _erf(rows / np.sqrt(2.0)))
+    return np.asarray(rows * 0.5 * (1.0 + _erf(rows / np.sqrt(2.0))), dtype=np.float32)
 
 
 def _erf(rows: Floats) -> Floats:
