@@ -109,9 +109,10 @@ def bundle() -> Callable[..., dict[str, Any]]:
 def _template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("template")
     home = folder / "home"
-    (folder / "ada.json").write_text(json.dumps(_bundle("ada", "Lovelace")))
+    (folder / "ada.json").write_text(json.dumps(_bundle("ada", "Lovelace")), encoding="utf-8")
     (folder / "guide.md").write_text(
-        "# Diabetes guideline\n\n## Targets\n\nAim for an HbA1c below 7 % in most adults.\n"
+        "# Diabetes guideline\n\n## Targets\n\nAim for an HbA1c below 7 % in most adults.\n",
+        encoding="utf-8",
     )
     patched = pytest.MonkeyPatch()
     patched.setenv("BEDSIDE_EMBEDDER", "none")
@@ -137,7 +138,7 @@ class Crasher:
             [sys.executable, str(worker)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
 

@@ -180,7 +180,7 @@ def test_a_request_that_makes_no_sense_changes_nothing(
 
 
 def test_an_unknown_patient_gets_no_document(run, dump, home, tmp_path) -> None:
-    (tmp_path / "note.txt").write_text(f"A note about {CANARY}.")
+    (tmp_path / "note.txt").write_text(f"A note about {CANARY}.", encoding="utf-8")
     why = refused(run, dump, home, "attach", "nobody", str(tmp_path / "note.txt"))
     assert "nobody" in why
 
@@ -239,7 +239,7 @@ def test_of_several_files_the_good_ones_are_taken_and_the_rest_named(
     run, home, tmp_path, bundle
 ) -> None:
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "good.json").write_text(json.dumps(bundle("eve", "Adams")))
+    (tmp_path / "in" / "good.json").write_text(json.dumps(bundle("eve", "Adams")), encoding="utf-8")
     RECORDS["broken.json"][0](tmp_path / "in" / "broken.json")
     said = run(home, "import", str(tmp_path / "in"))
     assert said.code == 3
@@ -247,7 +247,9 @@ def test_of_several_files_the_good_ones_are_taken_and_the_rest_named(
     assert "broken.json" in said.json["rejected"][0]["path"]
     assert CANARY not in said.out + said.err
 
-    (tmp_path / "good.md").write_text("# Gout\n\nGive colchicine early in a flare of gout.\n")
+    (tmp_path / "good.md").write_text(
+        "# Gout\n\nGive colchicine early in a flare of gout.\n", encoding="utf-8"
+    )
     TEXTS["latin.txt"][0](tmp_path / "latin.txt")
     said = run(home, "ingest", str(tmp_path / "good.md"), str(tmp_path / "latin.txt"))
     assert (said.code, said.json["documents"], len(said.json["rejected"])) == (3, 1, 1)
@@ -266,13 +268,13 @@ def test_a_home_that_cannot_be_used_is_named_and_left_alone(run, home, tmp_path,
             beside.unlink()
     elif what == "file":
         target = tmp_path / "plain"
-        target.write_text(CANARY)
+        target.write_text(CANARY, encoding="utf-8")
     elif what == "newer":
         with sqlite3.connect(home / "bedside.db") as connection:
             connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.close()
     else:
-        (home / "bedside.toml").write_text(f"models = [ {CANARY}")
+        (home / "bedside.toml").write_text(f"models = [ {CANARY}", encoding="utf-8")
     said = run(target, "patients")
     assert said.code == 1
     assert said.json["error"]["title"] in {"Unavailable", "The input cannot be read"}

@@ -42,10 +42,12 @@ def pages(home: Path) -> int:
 def files(tmp_path: Path, bundle) -> dict[str, list[str]]:
     """Commands that need several pages each."""
     record = tmp_path / "eve.json"
-    record.write_text(json.dumps(bundle("eve", CANARY, words=CANARY * 900)))
+    record.write_text(json.dumps(bundle("eve", CANARY, words=CANARY * 900)), encoding="utf-8")
     text = tmp_path / "long.md"
     words = f"{CANARY} and a daily dose for the kidney. " * 60
-    text.write_text("# Long\n\n" + "\n".join(f"## Part {n}\n\n{words}\n" for n in range(12)))
+    text.write_text(
+        "# Long\n\n" + "\n".join(f"## Part {n}\n\n{words}\n" for n in range(12)), encoding="utf-8"
+    )
     return {
         "import": ["import", str(record)],
         "ingest": ["ingest", str(text)],

@@ -29,7 +29,7 @@ def corpus(folder: Path, edition: int) -> Path:
                 rng.choice(["dose", "renal", "asthma", "daily", "lower"]) for _ in range(120)
             )
             parts.append(f"## Section {section}\n\n{words} {changed}.\n")
-        (folder / f"g{number}.md").write_text("\n".join(parts))
+        (folder / f"g{number}.md").write_text("\n".join(parts), encoding="utf-8")
     return folder
 
 
@@ -101,7 +101,7 @@ def final(home: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def read_acks(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
+    return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
 def after(lines: int, seconds: float):
@@ -177,7 +177,7 @@ def test_no_kill_loses_an_attached_document_or_doubles_it(
     folder.mkdir()
     for number in range(4):
         (folder / f"l{number}.txt").write_text(
-            f"Discharge letter {number}.\n\nShe has mark-{number}-1.\n" * 9
+            f"Discharge letter {number}.\n\nShe has mark-{number}-1.\n" * 9, encoding="utf-8"
         )
     base = tmp_path / "base"
     shutil.copytree(home, base)

@@ -35,7 +35,7 @@ def rows(home: Path):
 
 
 def answered(acks: Path) -> list[dict[str, Any]]:
-    lines = acks.read_text().splitlines() if acks.exists() else []
+    lines = acks.read_text("utf-8").splitlines() if acks.exists() else []
     return [
         json.loads(line.removeprefix("answered ")) for line in lines if line.startswith("answered ")
     ]
@@ -101,7 +101,7 @@ def test_a_turn_killed_before_any_of_its_statements_is_answered_once(
     whole = Path(shutil.copytree(home, tmp_path / "whole"))
     order = {"do": "ask", "question": BY_RULE, "key": "k"}
     assert crasher.run(**order, home=str(whole), acks=str(counted)) == 0
-    statements = int(counted.read_text().split()[-1])
+    statements = int(counted.read_text("utf-8").split()[-1])
     assert statements > 20
     wanted = answered(counted)[0]["answer"]
     step = 1 if os.environ.get("BEDSIDE_NIGHTLY") else max(1, statements // 8)
