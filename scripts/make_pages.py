@@ -35,8 +35,8 @@ environment, and are TOML lists in the file.
 """
 
 _SETTINGS_END = """
-`storage.vectors` is read and has no effect yet: search uses the snapshot. A PostgreSQL address in `storage.database` is taken, and no test
-runs against one yet.
+Search runs in memory, over a snapshot of the rows. A PostgreSQL address in `storage.database` is taken: the storage, an import and a turn are
+tested on a real server; the rest of the suite runs on SQLite.
 
 Keys are read from the environment only. They have no name in `bedside.toml`, and a key never changes where text goes.
 

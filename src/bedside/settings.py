@@ -66,12 +66,6 @@ class Settings:
         toml="storage.database",
         secret=True,
     )
-    vectors: str = _setting(
-        "snapshot",
-        "Vector store: snapshot, pgvector, or qdrant:<address or path>.",
-        env="BEDSIDE_VECTORS",
-        toml="storage.vectors",
-    )
     writer: str = _setting(
         "extractive",
         "Models that write, as provider:model,...; extractive uses none.",

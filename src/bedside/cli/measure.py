@@ -30,6 +30,7 @@ def measure(options: argparse.Namespace, settings: Settings) -> int:
         "cache": lambda: settings.cache,
         "cases": lambda: options.cases or 100_000,
         "assemblies": lambda: options.assemblies,
+        "tell": lambda: _tell,
         "compare": lambda: (
             options.compare or (options.command == "bench" and not options.no_compare)
         ),
@@ -52,6 +53,11 @@ def _data(options: argparse.Namespace) -> Path:
         why="there is no folder ../shared/data",
         do="Name it with --data; it is not part of the package.",
     )
+
+
+def _tell(line: str) -> None:
+    """Progress goes to standard error: standard output holds the figures alone."""
+    sys.stderr.write(f"{line}\n")
 
 
 def _suite(group: str, name: str) -> Any:
