@@ -14,7 +14,7 @@ __all__ = ["MOST_SEGMENTS", "MOST_VECTORS", "Snapshot", "Snapshots"]
 MOST_SEGMENTS = 8
 """More than these are merged by loading anew."""
 MOST_VECTORS = 250_000
-"""The bound of the embedded search; above it `bedside doctor` names pgvector or Qdrant."""
+"""The tested bound of the embedded search; above it `bedside doctor` says so."""
 
 
 class Snapshot:
