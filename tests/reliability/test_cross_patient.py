@@ -236,7 +236,8 @@ def test_the_sweep_fails_when_a_filter_is_taken_away(home: Path, name: str) -> N
         def _loosen(
             _c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any
         ) -> tuple[str, Any]:
-            return statement.replace(name, f"({name} OR 1)"), parameters
+            exact = rf"(?<![\w.]){re.escape(name)}(?!\w)"
+            return re.sub(exact, f"({name} OR 1)", statement), parameters
 
         return await everything(engine, ANN, "ann")
 
