@@ -29,7 +29,7 @@ check: .venv/.done ## Format, lint, types, layers
 	@.venv/bin/lint-imports
 
 test: .venv/.done ## The whole suite, in under 15 minutes on 2 cores
-	@PYTHONWARNDEFAULTENCODING=1 $(PY) -m pytest -n $(JOBS) --dist loadfile -m "not model and not nightly" -q
+	@$(PY) -m pytest -n $(JOBS) --dist loadfile -m "not model and not nightly" -q
 
 test-model: .venv/.done ## The OpenAI-compatible path against a small real model on this machine
 	@test -x .venv-model/bin/python || $(PYTHON) -m venv .venv-model
@@ -52,7 +52,7 @@ reproduce: .venv-bench/.done ## Measure everything that docs/results.md states, 
 nightly: .venv-bench/.done ## The long runs: 1,000,000 assemblies, all fuzz cases, 500 kills
 	@.venv-bench/bin/bedside bench context --assemblies 1000000 --json
 	@.venv-bench/bin/bedside eval grounding --cases 100000 --json
-	@BEDSIDE_NIGHTLY=1 .venv-bench/bin/python -m pytest -q -m "nightly or timing"
+	@BEDSIDE_NIGHTLY=1 .venv-bench/bin/python -m pytest -q -m "(nightly or timing) and not model"
 
 soak: .venv-bench/.done ## Load on the served API (RELIABILITY row 8)
 	@.venv-bench/bin/python scripts/soak.py
