@@ -487,9 +487,7 @@ def test_a_conversation_is_held_for_as_long_as_its_turn_runs(tmp_path):
 
     class Now(Clock):
         def now(self) -> datetime:
-            return datetime(2026, 3, 1, 9, tzinfo=UTC) + timedelta(
-                seconds=time.monotonic()
-            )
+            return datetime(2026, 3, 1, 9, tzinfo=UTC) + timedelta(seconds=time.monotonic())
 
     leases = []
 

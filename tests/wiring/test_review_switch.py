@@ -16,7 +16,9 @@ QUESTION = "Which drugs slow progression of chronic kidney disease in type 2 dia
 
 def blocks(home: Path, *, demo: bool, **environ: str) -> set[str]:
     async def go():
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ}))
+        engine = build_engine(
+            load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ})
+        )
         try:
             if demo:
                 await load_demo(engine, engine.local())

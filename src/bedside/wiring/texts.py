@@ -29,6 +29,7 @@ from bedside.knowledge.ingest import (
 )
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.parse import Parsed, parse
+from bedside.knowledge.parse.apart import parse_apart
 from bedside.knowledge.search import Knowledge
 from bedside.record import documents as uploads
 from bedside.record.guess import guess
@@ -165,6 +166,7 @@ class Texts:
                 clock=self._clock,
                 labels=labels,
                 count=o200k(),
+                read=parse_apart,
                 progress=_told(progress),
             )
 
@@ -199,7 +201,8 @@ class Texts:
             BadInput: a file cannot be read.
         """
         parsed = [
-            (name, body, await asyncio.to_thread(parse, body, name=name)) for name, body in files
+            (name, body, await asyncio.to_thread(parse_apart, body, name=name))
+            for name, body in files
         ]
         added: list[dict[str, Any]] = []
         for name, body, text in parsed:
