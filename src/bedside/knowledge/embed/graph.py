@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,21 @@ def _pool(make: _Maker, hidden: str) -> None:
     make.node("LpNormalization", [total], "embedding", axis=1, p=2)
 
 
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """Keep the quantiser's advice to pre-process off the log: this graph is made as it wants it."""
+
+    def other(record: logging.LogRecord) -> bool:
+        return "pre-processing" not in record.getMessage()
+
+    root = logging.getLogger()
+    root.addFilter(other)
+    try:
+        yield
+    finally:
+        root.removeFilter(other)
+
+
 def cached_int8(load: Callable[[], Weights], cache: Path) -> tuple[Path, str]:
     """The int8 graph's file and the tokenizer's JSON, made on first use and verified on each.
 
@@ -181,15 +198,16 @@ def cached_int8(load: Callable[[], Weights], cache: Path) -> tuple[Path, str]:
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         source, made = Path(folder) / "float.onnx", Path(folder) / "int8.onnx"
         source.write_bytes(build_float(weights).SerializeToString())
-        quantize_dynamic(
-            source,
-            made,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            reduce_range=True,  # 7 bits: processors without VNNI saturate on 8
-            op_types_to_quantize=["MatMul", "Attention"],
-            extra_options={"DefaultTensorType": int(TensorProto.FLOAT)},
-        )
+        with _without_advice():
+            quantize_dynamic(
+                source,
+                made,
+                weight_type=QuantType.QInt8,
+                per_channel=True,
+                reduce_range=True,  # 7 bits: processors without VNNI saturate on 8
+                op_types_to_quantize=["MatMul", "Attention"],
+                extra_options={"DefaultTensorType": int(TensorProto.FLOAT)},
+            )
         texts = (Path(folder) / "words", Path(folder) / "seal")
         texts[0].write_text(weights.tokenizer, encoding="utf-8")
         texts[1].write_text(_seal(made.read_bytes(), weights.tokenizer), encoding="utf-8")
