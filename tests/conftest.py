@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time in `make test`, so that a change is judged by the change; new ones in
+# `make nightly`, where a find becomes a test of its own.
+settings.register_profile("same", derandomize=True)
+settings.load_profile("default" if os.environ.get("BEDSIDE_NIGHTLY") else "same")
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 _LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")

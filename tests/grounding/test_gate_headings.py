@@ -22,3 +22,11 @@ def test_a_part_whose_only_line_was_removed_goes_with_it() -> None:
     assert "First part" not in text
     assert "Second part:" in text
     assert "Sodium 140 mmol/L" in text
+
+
+def test_a_lone_full_stop_is_no_unit_whatever_follows() -> None:
+    """Found by hypothesis: the border moved when more text came."""
+    from bedside.grounding.units import cut
+
+    assert cut(". e.g. 1", final=False) == []
+    assert cut(". e.g. 1. ", final=True) == [10]

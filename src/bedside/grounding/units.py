@@ -43,7 +43,7 @@ def cut(text: str, *, final: bool) -> list[int]:
         if end is None:
             break
         at = border.end()
-        if end > start and text[start:end].strip():
+        if end > start and any(char.isalnum() for char in text[start:end]):
             ends.append(end)
             start = at = end
     if final and text[start:]:

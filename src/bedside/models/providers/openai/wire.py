@@ -171,7 +171,10 @@ class ChunkReader:
         if isinstance(finish, str):
             self._finish = finish
         delta = mapping(choice.get("delta") or {})
-        for asked in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls") or []
+        if not isinstance(calls, list):
+            raise Failure("malformed")
+        for asked in calls:
             self._tool(mapping(asked))
         details = delta.get("reasoning_details")
         if isinstance(details, list):
