@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -159,7 +160,8 @@ class Crasher:
         child = int(self.process.stdout.readline())
         if kill_when is not None:
             kill_when(tell)
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it was done before the kill
+                os.kill(child, signal.SIGKILL)
         return int(self.process.stdout.readline())
 
     def close(self) -> None:
