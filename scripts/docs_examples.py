@@ -52,7 +52,7 @@ _MOVING = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT[0-9:.+Z-]+"), "TIME"),
     (re.compile(r'"ms": [\d.]+'), '"ms": N'),
     (re.compile(r"/\S*/(?=bedside)"), "…/"),
-    (re.compile(r"^[Dd]egraded: [^\n]*vectors not ready[^\n]*\n?", re.MULTILINE), ""),
+    (re.compile(r"^[Dd]egraded: [^\n]*(?:vectors not ready|timed out)[^\n]*\n?", re.MULTILINE), ""),
 )
 
 

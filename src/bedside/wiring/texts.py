@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -122,6 +123,9 @@ class Texts:
             filters=Filters(**filters),
             deadline_ms=self._settings.search_deadline_ms,
         )
+        if retriever != "lexical" and self._embedder is not None:
+            with suppress(BedsideError):  # the search itself says what did not serve
+                await self.warm()  # the deadline is for searching, not for loading the model
         found = await self._knowledge.search(grant, need)
         return {
             "hits": [_hit(hit) for hit in found.hits],
