@@ -49,6 +49,7 @@ def turn_body(
         if isinstance(found, Got) and isinstance(found.value, RecordFacts)
     ]
     return {
+        **_own_fields(final.draft.payload),
         "turn_id": opened.turn,
         "flow": flow.name,
         "session_id": opened.session,
@@ -102,6 +103,11 @@ def turn_body(
             "engine": version,
         },
     }
+
+
+def _own_fields(payload: object | None) -> Mapping[str, Any]:
+    """A composed draft's payload, where it is a mapping: the flow's own fields beside the turn's."""
+    return payload if isinstance(payload, Mapping) else {}
 
 
 def unanswered_body(
