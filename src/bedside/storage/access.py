@@ -13,10 +13,21 @@ from sqlalchemy import Connection, Row, insert, select, update
 from bedside.core.access import Grant
 from bedside.core.ids import ActorId, PatientId, PersonId, SessionId, TenantId
 from bedside.core.value import value
+from bedside.storage.secret import reference, secret, stored_secret
 from bedside.storage.tables.access import audit
 from bedside.storage.tables.jobs import meta
 
-__all__ = ["Action", "AuditEntry", "AuditVerdict", "entries", "grant", "note", "verify"]
+__all__ = [
+    "Action",
+    "AuditEntry",
+    "AuditVerdict",
+    "entries",
+    "grant",
+    "note",
+    "redact",
+    "reference_of",
+    "verify",
+]
 
 Action = Literal["read", "write", "ask", "import", "export", "erase", "list", "review", "report"]
 
@@ -104,7 +115,7 @@ def note(
         "purpose": purpose,
         "previous": previous,
     }
-    digest = _digest(row)
+    digest = _digest(row, key=secret(connection, _SECRET))
     connection.execute(insert(audit).values(**row, hash=digest))
     _set_head(connection, tenant, f"{seq}:{digest}")
     return seq
@@ -113,10 +124,11 @@ def note(
 def entries(
     connection: Connection, *, tenant: TenantId, patient: PatientId | None = None
 ) -> Iterator[AuditEntry]:
-    """The trail in order; of one patient where one is named."""
+    """The trail in order; of one patient where one is named, also of one who was erased."""
     query = select(audit).where(audit.c.tenant == tenant).order_by(audit.c.seq)
     if patient is not None:
-        query = query.where(audit.c.patient == patient)
+        key = stored_secret(connection, _SECRET) or b""
+        query = query.where(audit.c.patient.in_((patient, reference(key, tenant, patient))))
     for row in connection.execute(query):
         yield _entry(row)
 
@@ -127,18 +139,38 @@ def verify(connection: Connection, *, tenant: TenantId) -> AuditVerdict:
     A removed tail is found against the head that `meta` keeps beside the chain.
     """
     previous, expected, count = "", 1, 0
+    key = stored_secret(connection, _SECRET) or b""
     for row in connection.execute(
         select(audit).where(audit.c.tenant == tenant).order_by(audit.c.seq)
     ):
         count += 1
         fields = {name: getattr(row, name) for name in _CHAINED}
-        if row.seq != expected or row.previous != previous or row.hash != _digest(fields):
+        if row.seq != expected or row.previous != previous or row.hash != _digest(fields, key=key):
             return AuditVerdict(ok=False, entries=count, first_bad=min(row.seq, expected))
         previous, expected = row.hash, expected + 1
     head = connection.execute(select(meta.c.value).where(meta.c.key == _head(tenant))).scalar()
     if (head or "0:") != f"{expected - 1}:{previous}":
         return AuditVerdict(ok=False, entries=count, first_bad=expected)
     return AuditVerdict(ok=True, entries=count, first_bad=None)
+
+
+def reference_of(connection: Connection, *, tenant: TenantId, patient: str) -> str:
+    """What stands for the patient after an erasure. Call inside a write transaction."""
+    return reference(secret(connection, _SECRET), tenant, patient)
+
+
+def redact(connection: Connection, *, tenant: TenantId, patient: str) -> int:
+    """Put the patient's reference where the id stands; how many entries it stood in.
+
+    Nothing else of an entry changes, and the chain holds: it commits to references, not to ids.
+    """
+    known = reference_of(connection, tenant=tenant, patient=patient)
+    changed = connection.execute(
+        update(audit)
+        .where(audit.c.tenant == tenant, audit.c.patient == patient)
+        .values(patient=known)
+    )
+    return changed.rowcount
 
 
 def _head(tenant: str) -> str:
@@ -154,12 +186,19 @@ def _set_head(connection: Connection, tenant: str, head: str) -> None:
 _CHAINED = ("tenant", "seq", "at", "actor", "action", "patient", "session", "purpose", "previous")
 
 
-def _digest(fields: dict[str, object]) -> str:
+_SECRET = "patient"  # noqa: S105 - the name of one
+"""The secret that patients' references are made with."""
+
+
+def _digest(fields: dict[str, object], *, key: bytes) -> str:
+    """The hash of an entry, over the patient's reference: an id can go, and nothing else."""
     body = {
         name: item.astimezone(UTC).isoformat() if isinstance(item, datetime) else item
         for name, item in fields.items()
         if name in _CHAINED
     }
+    if body["patient"] is not None:
+        body["patient"] = reference(key, str(body["tenant"]), str(body["patient"]))
     text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

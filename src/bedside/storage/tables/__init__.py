@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bedside.storage.tables import access as _access
+from bedside.storage.tables import erasure as _erasure
 from bedside.storage.tables import jobs as _jobs
 from bedside.storage.tables import knowledge as _knowledge
 from bedside.storage.tables import record as _record
@@ -12,4 +13,4 @@ from bedside.storage.tables.base import UtcTime, metadata
 
 __all__ = ["UtcTime", "metadata"]
 
-_ = (_access, _jobs, _knowledge, _record, _source, _turn)
+_ = (_access, _erasure, _jobs, _knowledge, _record, _source, _turn)
