@@ -150,12 +150,12 @@ def classify(text: str, parsed: Parsed) -> Intent:
 
 def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
     kinds: dict[str, tuple[Category, ...]] = {
-        "analyte": ("observations",),
-        "panel": ("observations",),
-        "drug": ("medications", "allergies"),
-        "drug_class": ("medications", "allergies"),
+        "analyte": ("observations", "conditions", "medications"),
+        "panel": ("observations", "conditions", "medications"),
+        "drug": ("medications", "allergies", "conditions", "observations"),
+        "drug_class": ("medications", "allergies", "conditions", "observations"),
         "condition": ("conditions", "procedures", "medications", "observations", "careplans"),
-        "procedure": ("procedures", "reports"),
+        "procedure": ("procedures", "reports", "observations"),
         "vaccine": ("immunizations",),
         "allergen": ("allergies",),
     }

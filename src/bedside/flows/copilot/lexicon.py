@@ -123,9 +123,11 @@ class Lexicon:
         return best
 
     def _singular(self, word: str) -> str | None:
-        if len(word) >= _PLURAL_MIN and word.endswith("s") and not word.endswith("ss"):
-            return word[:-1]
-        return None
+        if len(word) < _PLURAL_MIN or not word.endswith("s") or word.endswith("ss"):
+            return None
+        if word.endswith("ies") and (folded := f"{word[:-3]}y") in self._words:
+            return folded
+        return word[:-1]
 
     def repaired(self, word: str) -> str | None:
         """The one known word that is a slip away (two from nine letters on), or `None`."""

@@ -267,6 +267,10 @@ def _concept_lexicon() -> Lexicon:
     )
 
 
+_KIDNEY = ("creatinine", "egfr")
+"""Bear on the dose of almost every medicine."""
+
+
 def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
     """Analytes that bear on what a question speaks of without naming them, in order of mention."""
     tokens = [token.text for token in tokenise(text)]
@@ -277,6 +281,8 @@ def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
             classes = tuple(one for part in entity.key.split("-") for one in class_of(part))
         for one in classes:
             found += _listed(_concepts()["classes"].get(one, ""))
+        if entity.kind in {"drug", "drug_class"}:
+            found += _KIDNEY
     for at in range(len(tokens)):
         concept = _concept_lexicon().at(tokens, at)
         if concept is not None:

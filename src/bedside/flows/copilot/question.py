@@ -121,7 +121,7 @@ def _repaired(words: list[str], record: Lexicon | None) -> list[str]:
 
 def _known(word: str, record: Lexicon | None) -> bool:
     lexicons = [lexicon(), analyte_lexicon(), *([record] if record is not None else [])]
-    forms = (word, word[:-1]) if word.endswith("s") else (word,)
+    forms = (word, word[:-1], f"{word[:-3]}y") if word.endswith("s") else (word,)
     return any(form in one for one in lexicons for form in forms) or is_drug_word(word)
 
 

@@ -7,6 +7,7 @@ what the intent is about, 40 the rest of the fetched categories. Inside a band n
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -23,7 +24,7 @@ __all__ = ["Ranked", "rank_facts"]
 
 _RULE, _NAMED, _NEAR, _SAID, _INTENT, _REST = 100.0, 80.0, 70.0, 65.0, 60.0, 40.0
 _MOST_READINGS = 40
-_MOST_NAMED = 30
+_MOST_NAMED = 40
 _MOST_KINDS = 18
 _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
     "synopsis": (("conditions", 12), ("medications", 12), ("timeline", 3), ("procedures", 4)),
@@ -41,11 +42,14 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
     "letters": (("documents", 5),),
     "immunizations": (("immunizations", 15),),
     "careplans": (("careplans", 10), ("goals", 10)),
-    "question": (("conditions", 8), ("medications", 8)),
-    "unknown": (("conditions", 10), ("medications", 10), ("timeline", 3), ("procedures", 3)),
+    "question": (("conditions", 12), ("medications", 8)),
+    "unknown": (("conditions", 10), ("medications", 10), ("timeline", 3), ("procedures", 8)),
 }
 _MOST_BEARING = 6
 _TELLING, _MOST_ALIKE, _MOST_SAID = 4, 3, 12
+_MOST_OF_TOPIC, _MOST_GIVEN = 30, 48
+_ABBREVIATION = re.compile(r"\b\w*(?:[A-Z]\w*[A-Z]|[A-Za-z]\d)\w*")
+_WHOLE_TOPICS = {"conditions", "medications", "procedures", "immunizations", "reports", "orders"}
 _STANDING_ONLY = {"conditions", "medications"}
 _WITH_PAST = {"conditions", "medications", "synopsis", "timeline", "unknown"}
 _REASONED = {"plan", "diagnosis", "drug", "risk", "protocol", "question", "unknown", "synopsis"}
@@ -109,7 +113,13 @@ def _open_question(
     for window in parsed.windows:
         inside = [fact for fact in record.facts if window.holds(day_of(fact))]
         yield _NAMED, [fact for fact in inside if fact.category != "observations"]
-    for category, most in _OF_INTENT.get(intent, ()):
+        yield _SAID, _latest_of_each(inside)[:_MOST_KINDS]
+    for topic in parsed.topics:
+        yield _INTENT, _of_topic(topic, record)
+    named = parsed.entities and intent not in _OF_INTENT
+    for category, most in (
+        _OF_INTENT["question" if named else intent] if (named or intent in _OF_INTENT) else ()
+    ):
         facts = _standing_first(record.of(category))
         if category in _STANDING_ONLY and intent not in _WITH_PAST:
             facts = [fact for fact in facts if is_active(fact)]
@@ -120,9 +130,21 @@ def _open_question(
         yield _INTENT, _evidence(record)
 
 
+def _of_topic(topic: str, record: RecordFacts) -> list[Fact]:
+    """Entries of a category that the question names, the newest; of those that stand, one each."""
+    facts = record.of(topic) if topic in _WHOLE_TOPICS else ()  # type: ignore[arg-type]
+    if topic in _STANDING_ONLY:
+        return _standing_first(facts)[:_MOST_OF_TOPIC]
+    return list(facts[:_MOST_OF_TOPIC])
+
+
 def _said(record: RecordFacts, text: str) -> list[Fact]:
-    """Entries whose names share a telling word with the question, most shared words first."""
-    asked = {stem for stem in stems(text) if len(stem) >= _TELLING}
+    """Entries whose names share a telling word with the question, most shared words first.
+
+    A short word tells where it is written as an abbreviation ("IgE", "B12").
+    """
+    short = {stem for word in _ABBREVIATION.findall(text) for stem in stems(word)}
+    asked = {stem for stem in stems(text) if len(stem) >= _TELLING} | short
     found: list[tuple[int, Fact]] = []
     seen: Counter[str] = Counter()
     for fact in record.facts:
@@ -219,7 +241,13 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
         named = matching(entity, record.of("conditions"))
         reasons = {fact.name for fact in named}
         given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
-        return [*near[:4], *_newest_of_each(given)[:6], *results]
+        return [*near[:4], *_newest_of_each(given)[:6], *results, *given[:_MOST_GIVEN]]
+    if entity.kind == "procedure":
+        found = [
+            _thinned(_readings(Entity(kind="analyte", key=key, said=key), record), most=12)
+            for key in _RESULTS_BY.get(entity.key.removeprefix("record:"), ())
+        ]
+        return [fact for facts in found for fact in facts]
     if entity.kind in {"analyte", "panel"}:
         return _conditions_of(entity, record)
     if entity.kind in {"drug", "drug_class"}:
@@ -280,6 +308,16 @@ _RESULTS_OF: dict[str, tuple[str, ...]] = {
 }
 
 
+_RESULTS_BY: dict[str, tuple[str, ...]] = {
+    "spirometry": ("fev1 fvc",),
+    "bone density scan": ("t score",),
+    "echocardiogram": ("ejection fraction",),
+    "echocardiography": ("ejection fraction",),
+    "cognitive assessment": ("mmse",),
+}
+"""What a procedure measures."""
+
+
 def _standing_first(facts: Sequence[Fact]) -> list[Fact]:
     """One entry a name, the newest; those that stand now before those that ended."""
     kept = _newest_of_each(facts)
@@ -297,9 +335,14 @@ def _newest_of_each(facts: Sequence[Fact]) -> list[Fact]:
 
 def _latest_results(record: RecordFacts) -> list[Fact]:
     """The newest entry of each kind of observation, newest first."""
+    return _latest_of_each(record.of("observations"))
+
+
+def _latest_of_each(facts: Sequence[Fact]) -> list[Fact]:
     seen: dict[str, Fact] = {}
-    for fact in record.of("observations"):
-        seen.setdefault(fact.code or fact.name, fact)
+    for fact in facts:
+        if fact.category == "observations":
+            seen.setdefault(fact.code or fact.name, fact)
     return list(seen.values())
 
 
