@@ -15,7 +15,7 @@ from bedside.core.value import value
 from bedside.grounding.reading import Memo, Read
 from bedside.grounding.terms import stem_of
 
-__all__ = ["Kind", "Sentence", "absent_terms", "basis_of", "classify", "severity_of"]
+__all__ = ["Kind", "Sentence", "basis_of", "classify", "severity_of"]
 
 Kind = Literal["claim", "absence", "question", "heading", "talk"]
 
@@ -27,11 +27,18 @@ _ASSERTS = re.compile(
 )
 _RULE = re.compile(r"^[|\s:*_=-]+$")
 _ABSENCE = re.compile(
-    r"\b(?:not (?:found|recorded|documented|available|listed|mentioned|stated|given|covered|present|"
+    r"\b(?:(?:not|never) (?:yet |ever )?(?:been )?(?:measured|checked|tested|recorded|documented|done|performed|obtained)\b|"
+    r"(?:wasn't|isn't|weren't|aren't) (?:measured|checked|tested|recorded|documented|done|performed|obtained)\b|"
+    r"no (?:known |prior |previous |past |documented |recorded |personal |medical )*history of|"
+    r"(?:is|are|remains?) (?:unknown|undocumented|unrecorded|unavailable)\b|"
+    r"(?:records?|charts?|sources?|documents?|notes?|letters?) (?:holds?|contains?|shows?|lists?|mentions?|gives?) no\b|"
+    r"no (?:record|documentation|mention) (?:of|for)\b|"
+    r"not (?:on (?:the |his |her )?(?:\w+ )?(?:list|record|file|chart))\b|"
+    r"not (?:found|recorded|documented|available|listed|mentioned|stated|given|covered|present|"
     r"included|on file|in the (?:record|sources?|documents?|guidelines?|context|notes?|data))|"
     r"no (?:[\w'/()+-]+\s+){0,8}?(?:(?:is|are|was|were|has been|have been) )?"
     r"(?:recorded|documented|found|on file|available|listed|mentioned|in the (?:record|sources?|documents?|"
-    r"guidelines?|context|notes?|data)|on record)|"
+    r"guidelines?|context|notes?|data)|on record|on (?:the |his |her )?(?:\w+ )?(?:list|file|chart))|"
     r"(?:do(?:es)?|did) not (?:contain|mention|state|say|include|record|cover|show|list|hold|give|address)|"
     r"(?:could|can) ?not (?:find|be found|be answered|be determined|tell|answer|say|determine)|"
     r"(?:nothing|none)\b.{0,60}\b(?:recorded|documented|found|on file|in the (?:record|sources?))|"
@@ -39,8 +46,10 @@ _ABSENCE = re.compile(
     r"unable to (?:find|answer|tell|determine)|lacks? (?:a |any )?record)",
     re.IGNORECASE,
 )  # fmt: skip
-_QUALIFIED = re.compile(r"\b(?:above|below|over|under|since|after|before|between|within|during|in \d{4}|"
-                        r"recent|active|current(?:ly)?|other|further|more|second|repeat|new|follow-up)\b", re.IGNORECASE)  # fmt: skip
+_CLAUSES = re.compile(
+    r";\s+|,?\s+(?:but|although|however|though|while|whereas)\s+|,\s+(?:and|so|therefore|which)\s+(?=[^,]*\b(?:is|are|was|were|has|have|had|takes|shows?)\b)",
+    re.IGNORECASE,
+)
 _INFER = re.compile(
     r"\b(?:suggests?|suggesting|suggestive|likely|probably|possibly|may|might|could|consistent with|"
     r"consider|interpretation|speculation|indicates?|indicating|implies|implying|therefore|"
@@ -116,28 +125,30 @@ def classify(text: str, *, allowed: Collection[str] = (), read: Memo | None = No
     if plain and _HEADING.match(text.strip()) and (talk or not _ASSERTS.search(bare)):
         return Sentence(text=bare, kind="heading")
     if _ABSENCE.search(bare):
-        return Sentence(text=bare, kind="absence")
+        return Sentence(text=bare, kind="claim" if _rides(bare, read) else "absence")
     if talk:
         return Sentence(text=bare, kind="talk")
     return Sentence(text=bare, kind="claim")
+
+
+def _rides(text: str, read: Memo | None) -> bool:
+    """Does a statement of absence carry a claim with it ("..., but glucose is 9.1")?"""
+    parts = [one for one in _CLAUSES.split(text) if one and one.strip()]
+    if len(parts) == 1:
+        return False
+    memo = read or Memo()
+    missing = [one for one in parts if _ABSENCE.search(one)]
+    known = {key for one in missing for key in memo(one).named}
+    if not missing:
+        return False
+    rest = [memo(one) for one in parts if one not in missing]
+    return any(one.quantities or one.named - known for one in rest)
 
 
 def _talk(said: Read, allowed: Collection[str]) -> bool:
     """Only words of conversation, no medicine and no test?"""
     known = all(term.key in _TALK or term.key in allowed for term in said.stems)
     return known and not said.named
-
-
-def absent_terms(said: Read) -> frozenset[str] | None:
-    """The medicines and tests that an absence statement says are missing, as written.
-
-    "No HbA1c is recorded" gives "hba1c". `None` where the statement is qualified: "no HbA1c above
-    9 since March is recorded" says nothing about HbA1c as such.
-    """
-    if said.quantities or said.dates or _QUALIFIED.search(said.text):
-        return None
-    named = [*said.drugs, *said.analytes]
-    return frozenset(said.text[one.start : one.end].lower() for one in named)
 
 
 def basis_of(text: str, kinds: Sequence[SourceKind]) -> Basis:

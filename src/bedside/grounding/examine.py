@@ -8,16 +8,18 @@ from typing import Literal
 
 from bedside.core.turn import Basis, Finding, Quote, Severity
 from bedside.core.value import value
-from bedside.grounding.claims import absent_terms, basis_of, classify, severity_of
+from bedside.grounding.absence import Passage, contradicted, missing
+from bedside.grounding.claims import basis_of, classify, severity_of
 from bedside.grounding.guardrails.policy import Policy
 from bedside.grounding.guardrails.texts import country
 from bedside.grounding.leaks import Instructions, active_content
+from bedside.grounding.numerals import spelled
 from bedside.grounding.phi import identifiers, names_in
 from bedside.grounding.prose import BROKEN
 from bedside.grounding.recompute import recomputed
 from bedside.grounding.shown import Found, Refused, Shown
 from bedside.grounding.support import Judgement, judge
-from bedside.grounding.terms import drugs, stem_of, stems
+from bedside.grounding.terms import drugs, stems
 from bedside.grounding.voice import diagnoses, out_of_scope, overclaims, prescribes
 
 __all__ = ["Examined", "Examiner", "Unit"]
@@ -39,20 +41,6 @@ _INTERACTS = re.compile(
     re.IGNORECASE,
 )
 _AND_MORE = re.compile(r"\band \d+ (?:more|others?|earlier ones)\b")
-_ALLERGY = re.compile(r"\ballerg\w*|\bintoleran\w*", re.IGNORECASE)
-_GENERIC = frozenset(
-    stem_of(word)
-    for word in (
-        "history",
-        "evidence",
-        "known",
-        "entry",
-        "information",
-        "data",
-        "diagnosis",
-        "test",
-    )
-)
 _AFTER_MARKER = frozenset(("", ".", ",", ";", ":", " ", "\n", "[", ")"))
 _HARD_STOP = frozenset({"system_prompt", "other_patient"})
 _GUARD_OF: dict[str, str] = {
@@ -114,6 +102,7 @@ class Examiner:
             canaries=policy.canaries,
         )
         self._pool: str | None = None
+        self._passages: list[Passage] | None = None
         self._names: set[str] | None = None
         self._references = frozenset(
             term.key for name in country(policy.country).references for term in stems(name)
@@ -138,6 +127,14 @@ class Examiner:
         voice = self._voice(said, cited)
         if voice:
             return self._removed(unit.text, kind, voice, findings)
+        if (
+            kind == "claim"
+            and not self.trusted
+            and missing(said)
+            and self._present(said)
+            and not self._denied_there(said, cited)
+        ):
+            return self._removed(unit.text, kind, "contradicts_source", findings)
         if kind == "claim":
             return self._claim(unit, text, said, cited, refused, findings)
         return self._other(unit, text, said, kind, cited, findings)
@@ -385,8 +382,6 @@ class Examiner:
 
     def _stray(self, said: str) -> str:
         """The reason if a figure of an uncited sentence stands nowhere in the context."""
-        if not any(char.isdigit() for char in said):
-            return ""
         for one in self._read(said).quantities:
             if any(not self._stands(figure) for figure in one.figure if figure is not None):
                 return "figure_not_in_source"
@@ -397,35 +392,37 @@ class Examiner:
         if self._pool is None:
             seen = "\n".join([*self.shown.bodies, self.asked, *self.shown.context])
             self._pool = _THOUSANDS.sub("", seen)
-        return re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d|\.\d)", self._pool) is not None
+        if re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d|\.\d)", self._pool) is not None:
+            return True
+        word = spelled(figure)
+        return bool(word) and re.search(rf"\b{word}\b", self._pool, re.IGNORECASE) is not None
 
     def _present(self, said: str) -> bool:
         """Does a source about the patient hold what the sentence says is not recorded?"""
-        read = self._read(said)
-        named = absent_terms(read)
-        wanted = {key for key in read.keys if key not in _GENERIC} - {
-            stem_of(word)
-            for word in ("recorded", "source", "document", "found", "file", "available")
-        }
-        allergy = _ALLERGY.search(said) is not None
-        for item, passage in self.shown.passages():
-            if allergy and item.span is not None and _ALLERGY.match(item.span.source.section or ""):
-                return True
-            if named is None:
-                continue
-            low = passage.lower()
-            by_name = bool(named) and all(name in low for name in named)
-            whole = bool(wanted) and wanted <= self._read(passage).keys
-            if not (by_name or whole):
-                continue
-            hit = [term for term in self._read(passage).words if term.key in wanted]
-            denied = self._read(passage).scopes
-            if not any(
-                scope.kind in {"negated", "family", "uncertain"}
-                and scope.start <= term.start < scope.end
-                for scope in denied
-                for term in hit
-            ):
+        if self._passages is None:
+            self._passages = [
+                Passage(
+                    text=passage,
+                    section=(item.span.source.section or "") if item.span else "",
+                    dated=item.dated or (item.span.source.dated if item.span else None),
+                )
+                for item, passage in self.shown.passages()
+            ]
+        return contradicted(self._read(said), self._passages, self._read) != ""
+
+    def _denied_there(self, said: str, cited: tuple[tuple[Found, int, int], ...]) -> bool:
+        """Does a cited passage itself say that the thing is missing or absent?"""
+        wanted = {key for one in missing(said) for key in self._read(one.text).keys}
+        for found, _, _ in cited:
+            context = self._read(found.evidence.context)
+            gone = {key for one in missing(context.text) for key in self._read(one.text).keys}
+            negated = {
+                term.key
+                for term in context.words
+                for scope in context.scopes
+                if scope.kind == "negated" and scope.start <= term.start < scope.end
+            }
+            if wanted & (gone | negated):
                 return True
         return False
 

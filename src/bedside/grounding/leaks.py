@@ -12,7 +12,8 @@ _ACTIVE = re.compile(
       [a-z][a-z0-9+.-]{1,12}://                       # any scheme with an authority
     | \b(?:javascript|data|vbscript|file|mailto|tel):\S
     | !\[                                             # Markdown image
-    | \]\s*\(\s*\S                                    # Markdown link
+    | (?<!\w\[hg)(?<!\w\[iu)(?<!\[degf)(?<!\w\[ph)\]\(\s*\S # Markdown link, not the unit "mm[Hg](seated)"
+    | (?<=\w\[hg)\]\(\s*[^\s)]*[/.:\#]               # a link that calls itself a unit
     | ^\s*\[[^\]\n]{1,60}\]:\s*\S+\.\S                # Markdown reference
     | </?[a-z!][a-z0-9-]*(?:[\s/>]|$)                 # HTML
     | &lt;/?(?:img|a|script|iframe|svg|object|embed|form)\b

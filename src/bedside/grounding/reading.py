@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from bedside.grounding.numerals import worded
 from bedside.grounding.terms import Term, analytes, codes, drugs, stems
 from bedside.language.dates import Written, dates
 from bedside.language.laterality import SideOf, sides
@@ -30,8 +31,16 @@ class Read:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        """Its figures, in order."""
-        return quantities(self.text, known=self.dates) if self.digits else []
+        """Its figures, in order: those in digits and those in words."""
+        spoken = worded(self.text, rhythms=self.frequencies, days=self.dates)
+        if not self.digits:
+            return spoken
+        written = quantities(self.text, known=self.dates)
+        if not spoken:
+            return written
+        # "1/2 tablet" is half a tablet, not 1 over 2.
+        apart = [w for w in written if not any(s.start <= w.start < s.end for s in spoken)]
+        return sorted([*apart, *spoken], key=lambda one: one.start)
 
     @cached_property
     def frequencies(self) -> list[Frequency]:

@@ -20,6 +20,7 @@ from bedside.grounding.figures import Figures
 from bedside.grounding.reading import Memo, Read
 from bedside.grounding.terms import Term
 from bedside.language.negation import Kind, Scope
+from bedside.language.quantities import frequencies
 
 __all__ = ["Evidence", "Judgement", "Why", "judge"]
 
@@ -52,6 +53,8 @@ _FULL, _PARTIAL = (
 of them; agreeing figures, and being marked as an inference, make up for some."""
 
 _SURE = 0.5  # expansions of less weight are guesses
+_OFTEN = re.compile(r"^(?:\d/(?:day|week)|1/2day|every \d.*h)$")
+_TIME_OF_DAY = re.compile(r"(?:at|in the)\s", re.IGNORECASE)
 _NO = re.compile(r"\b(?:no|not|never|none)\b", re.IGNORECASE)
 _DENIED_STATUS = re.compile(
     r"\b(?:refuted|entered[- ]in[- ]error|cancelled|canceled|not[- ]taken|not[- ]done|rejected)\b",
@@ -142,6 +145,7 @@ def judge(
     )
     failed = (
         _doses(mine, evidence, memo)
+        or _rhythm(mine, evidence, texts)
         or _figures(mine, held, question, memo)
         or _entities(mine, evidence, memo(carried), question, memo)
         or _polarity(mine, evidence, memo)
@@ -247,6 +251,20 @@ def _doses(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
     wrong = unsupported(said, passages)
     if wrong:
         return "dose_not_in_source", said.text[wrong[0].start : wrong[0].end]
+    return None
+
+
+def _rhythm(said: Read, evidence: Sequence[Evidence], texts: Sequence[Read]) -> Failed:
+    """How often a medicine is taken must stand in the cited text, in any of its spellings."""
+    mine = [one for one in said.frequencies if _OFTEN.search(one.label)]
+    if not mine or not (said.drugs or any(text.drugs for text in texts)):
+        return None
+    theirs = {one.label for text in texts for one in text.frequencies}
+    theirs |= {one.label for row in evidence if row.notes for one in frequencies(row.notes)}
+    for one in mine:
+        loose = _TIME_OF_DAY.match(said.text, one.start) is not None
+        if one.label not in theirs and not (loose and theirs):
+            return "dose_not_in_source", said.text[one.start : one.end]
     return None
 
 
