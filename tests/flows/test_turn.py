@@ -234,7 +234,7 @@ class House:
                 tokenizer="o200k",
                 can=self.can,
                 minimum=0,
-                settings={},
+                settings=lambda session: {},
                 live={},
                 version="0",
                 lease_seconds=lease,
@@ -315,6 +315,15 @@ def test_failed_checks_cost_at_most_one_more_call_and_it_extends_the_first_promp
     first, second = house.script.prompts
     assert second.messages[: len(first.messages)] == first.messages
     assert len(second.messages) > len(first.messages)
+
+
+def test_a_repair_that_cannot_be_had_leaves_what_was_written_less_what_failed(tmp_path):
+    script = Script([Delta(text="WRONG"), ended()], [NoModel("every provider failed")])
+    house = House(tmp_path, script, flow())
+    result = asyncio.run(house.ask())
+    assert result.body["answered_by"] == "model:m"
+    assert result.body["removed"] == [{"claim": "WRONG", "why": "no_support"}]
+    assert result.body["answer"] == ""
 
 
 def test_a_second_failure_removes_the_text_and_lists_it(tmp_path):

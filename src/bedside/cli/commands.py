@@ -225,6 +225,15 @@ async def _doctor(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     return DONE if found["ok"] else FAILED
 
 
+async def _worker(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    del who
+    if not options.once:
+        sys.stderr.write("Bedside works at what waits (Ctrl+C stops)\n")
+    report = await engine.work(once=options.once, progress=progress)
+    out(options, report, f"{report['ended']} jobs ended, {report.get('failed', 0)} failed before")
+    return DONE
+
+
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "import": _import,
     "patients": _patients,
@@ -237,6 +246,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "audit": _audit,
     "schema": _schema,
     "doctor": _doctor,
+    "worker": _worker,
 }
 
 

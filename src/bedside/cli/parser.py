@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "Parser", "build_parser"]
 
 COMMANDS = (
     "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source",
-    "audit", "schema", "doctor", "serve", "eval", "bench",
+    "audit", "schema", "doctor", "serve", "worker", "eval", "bench",
 )  # fmt: skip
 
 
@@ -112,6 +112,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     serve = command("serve", "serve the workbench and the HTTP API")
     serve.add_argument("--host")
     serve.add_argument("--port", type=int)
+
+    worker = command("worker", "do the work that turns leave behind, until stopped")
+    worker.add_argument("--once", action="store_true", help="do what is due now, then stop")
 
     evaluate = command("eval", "measure quality")
     evaluate.add_argument("suite", choices=("copilot", "retrieval", "grounding"))

@@ -6,7 +6,7 @@ functions in the order of the turn: plan, gather, more, answer or steps, compose
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Generic, Literal, TypeVar
 
@@ -140,3 +140,8 @@ class Flow(Generic[S]):
     checks: tuple[Check, ...] = ()
     dump: Callable[[S], object] | None = None
     load: Callable[[Any], S] | None = None
+    private: bool = False
+    admits: Callable[[S, str], bool] | None = None
+    observers: Mapping[str, Flow[S]] | None = None
+    pin: Callable[[str, str, Mapping[str, Any], Mapping[str, str]], Mapping[str, str]] | None = None
+    chain: Callable[[TurnRequest, Opened[S]], Sequence[Flow[S]]] | None = None

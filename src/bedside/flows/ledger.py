@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -16,18 +16,21 @@ from sqlalchemy import Connection
 from bedside.context import Counter, Rates, price_layouts
 from bedside.core.clock import Clock
 from bedside.core.context import Item
-from bedside.core.errors import BudgetTooSmall, Conflict, OutsideError
-from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId, TurnId
+from bedside.core.errors import BudgetTooSmall, Conflict, NotFound, OutsideError
+from bedside.core.ids import ActorId, PatientId, PersonId, SessionId, SourceId, TenantId, TurnId
 from bedside.core.source import Source, Span
-from bedside.core.turn import Change, Ended, TurnRequest
+from bedside.core.turn import Change, Ended, Job, TurnRequest
 from bedside.core.value import value
 from bedside.flows.flow import Done, Flow, Opened, View
 from bedside.flows.result import prompt_parts, turn_body, unanswered_body
+from bedside.flows.states import load_state, reduce_state
 from bedside.flows.trace import Trace, TurnResult
-from bedside.storage import access, turns
+from bedside.storage import access, conversations, turns
+from bedside.storage.jobs import NewJob
+from bedside.storage.jobs import put as put_jobs
 from bedside.storage.store import Store
 
-__all__ = ["Ledger", "Pinned"]
+__all__ = ["Ledger", "Pinned", "message_item"]
 
 S = TypeVar("S")
 _POLL_SECONDS = 0.05
@@ -40,14 +43,15 @@ class Pinned:
 
     `count` is the token counter of `tokenizer` with the session's correction; `can` the abilities
     of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens.
-    `settings` are kept for the whole session as it began; `live` ones are read at every turn.
+    `settings` are kept for the whole session as it began (a function of the session's id, so that
+    a choice by percentage can hang on it); `live` ones are read at every turn.
     """
 
     count: Counter
     tokenizer: str
     can: frozenset[str]
     minimum: int
-    settings: Mapping[str, str]
+    settings: Callable[[str], Mapping[str, str]]
     live: Mapping[str, str]
     version: str
     lease_seconds: int
@@ -108,10 +112,11 @@ class Ledger(Generic[S]):
             )
         }  # fmt: skip
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
+        session = request.session or self._new_id("session")
         return turns.NewTurn(
             tenant=self._tenant,
             turn=self._new_id("turn"),
-            session=request.session or self._new_id("session"),
+            session=session,
             flow=self._flow.name,
             actor=self._actor,
             patient=request.patient,
@@ -120,14 +125,17 @@ class Ledger(Generic[S]):
             text=request.text,
             person=request.person or "",
             as_of=self._clock.now().date(),
-            pinned=self._pinned.settings,
+            pinned=self._pinned.settings(session),
+            open_to_others=self._flow.admits is not None,
         )
 
     def _begin(
         self, connection: Connection, new: turns.NewTurn
-    ) -> tuple[turns.Begun, Any, str | None] | turns.Earlier | turns.Busy:
+    ) -> tuple[turns.Begun, Any, S] | turns.Earlier | turns.Busy:
         if new.patient is not None:
             self._check_patient(connection, new.tenant, PatientId(new.patient))
+        if self._flow.admits is not None:
+            self._check_person(connection, new)
         begun = turns.begin(
             connection,
             new,
@@ -154,12 +162,21 @@ class Ledger(Generic[S]):
             at=self._clock.now(),
             patient=PatientId(new.patient) if new.patient else None,
             session=SessionId(begun.session),
+            person=PersonId(new.person) if new.person else None,
             purpose=self._flow.name,
         )
-        body = turns.load_state(
-            connection, tenant=new.tenant, session_id=begun.session, person=new.person
-        )
-        return begun, granted, body
+        state = load_state(self._flow, connection, new.tenant, begun.session, new.person)
+        return begun, granted, state
+
+    def _check_person(self, connection: Connection, new: turns.NewTurn) -> None:
+        """Raises: NotFound where the conversation is there and the actor takes no part in it."""
+        if self._flow.admits is None:
+            return
+        if not conversations.session_exists(connection, tenant=new.tenant, session_id=new.session):
+            return
+        state = load_state(self._flow, connection, new.tenant, new.session, new.person)
+        if not self._flow.admits(state, self._actor):
+            raise NotFound("session", new.session, hint="You take no part in it.")
 
     def _opened(
         self,
@@ -167,22 +184,22 @@ class Ledger(Generic[S]):
         new: turns.NewTurn,
         begun: turns.Begun,
         granted: Any,
-        body: str | None,
+        state: S,
     ) -> Opened[S]:
         self._new = replace(new, turn=begun.turn, session=begun.session)
         self._begun = begun
         self._holding = asyncio.get_running_loop().create_task(self._hold(begun))
         given = request.history
         history = (
-            tuple(_history_item(role, text, f"given-{i}") for i, (role, text) in enumerate(given))
+            tuple(message_item(role, text, f"given-{i}") for i, (role, text) in enumerate(given))
             if given is not None
-            else tuple(_history_item(role, text, key) for role, text, key in begun.history)
+            else tuple(message_item(role, text, key) for role, text, key in begun.history)
         )
         return Opened(
             turn=TurnId(begun.turn),
             session=SessionId(begun.session),
             grant=granted,
-            state=self._load(body),
+            state=state,
             revision=begun.revision,
             history=history,
             numbering={(SourceId(s), r): n for (s, r), n in begun.numbering.items()},
@@ -216,18 +233,6 @@ class Ledger(Generic[S]):
                 )
             except OutsideError:
                 continue  # the fence decides at commit
-
-    def _load(self, body: str | None) -> S:
-        if body is None:
-            return self._flow.initial()
-        tree = json.loads(body)
-        return self._flow.load(tree) if self._flow.load else tree
-
-    def _dump(self, state: S) -> str:
-        tree: object = self._flow.dump(state) if self._flow.dump else state
-        if is_dataclass(tree) and not isinstance(tree, type):
-            tree = asdict(tree)
-        return json.dumps(tree, sort_keys=True, default=str)
 
     async def commit(
         self,
@@ -277,7 +282,7 @@ class Ledger(Generic[S]):
             trace=trace,
             numbering={(str(s), r): n for (s, r), n in numbering.items()},
             prompts=prompts,
-            apply=self._reducer(flow, changes),
+            apply=self._applying(flow, changes, flow.jobs(view)),
             cited=_pack_texts(final),
         )
         return TurnResult(turn=opened.turn, status=status, body=body)
@@ -299,27 +304,30 @@ class Ledger(Generic[S]):
             for one in prices
         ]
 
-    def _reducer(
-        self, flow: Flow[S], changes: Sequence[Change]
+    def _applying(
+        self, flow: Flow[S], changes: Sequence[Change], jobs: Sequence[Job]
     ) -> Callable[[Connection], None] | None:
-        if not changes:
+        if not changes and not jobs:
             return None
-        new = self._require_new()
+        new, begun = self._require_new(), self._begun
+        turn = begun.turn if begun is not None else new.turn
+        rows = tuple(
+            NewJob(
+                tenant=new.tenant,
+                id=self._new_id("job"),
+                kind=job.kind,
+                payload={"flow": flow.name, "person": new.person, **dict(job.payload)},
+                patient=new.patient,
+                session=new.session,
+                turn=turn,
+            )
+            for job in jobs
+        )
 
         def apply(connection: Connection) -> None:
-            body = turns.load_state(
-                connection, tenant=new.tenant, session_id=new.session, person=new.person
-            )
-            state = self._load(body)
-            for change in changes:
-                state = flow.reduce(state, change)
-            turns.save_state(
-                connection,
-                tenant=new.tenant,
-                session_id=new.session,
-                person=new.person,
-                body=self._dump(state),
-            )
+            if changes:
+                reduce_state(flow, connection, new.tenant, new.session, new.person, changes)
+            put_jobs(connection, rows, now=self._clock.now())
 
         return apply
 
@@ -417,7 +425,8 @@ def _first_result(earlier: turns.Earlier) -> TurnResult:
     return TurnResult(turn=TurnId(earlier.turn), status=body["status"], body=body)
 
 
-def _history_item(role: str, text: str, key: str) -> Item:
+def message_item(role: str, text: str, key: str) -> Item:
+    """One message of the conversation as an item; an answer's `[n]` markers are taken out."""
     if role == "assistant":
         text = _MARKER.sub("", text)
     source = Source(id=SourceId(key), revision=1, kind="message", title=f"{role} message")

@@ -47,7 +47,7 @@ from bedside.flows.flow import Done, Flow, Opened, Release, Step, View
 from bedside.flows.numbers import number_draft
 from bedside.flows.trace import Trace, TurnResult
 
-__all__ = ["Emit", "Services", "Store", "turn"]
+__all__ = ["Emit", "Services", "Store", "run_flow", "turn"]
 
 S = TypeVar("S")
 Emit = Callable[["Plan | Delta | Citation"], Awaitable[None]]
@@ -134,7 +134,7 @@ async def _through(
     """Down the chain until one flow ends; the next is taken only while nothing was shown."""
     for index, flow in enumerate(chain):
         try:
-            view = await _run(flow, request, opened, io, out, trace)
+            view = await run_flow(flow, request, opened, io, out, trace)
             final, changes = flow.compose(view), flow.changes(view)
         except Exception as error:
             if shown or index + 1 == len(chain):
@@ -147,7 +147,7 @@ async def _through(
     raise AssertionError("a flow chain is never empty")
 
 
-async def _run(
+async def run_flow(
     flow: Flow[S],
     request: TurnRequest,
     opened: Opened[S],
@@ -155,6 +155,7 @@ async def _run(
     out: Emit,
     trace: Trace,
 ) -> View[S]:
+    """From the plan to the last checked step; nothing is written. Observers are run by it too."""
     plan = flow.plan(request, opened)
     trace.add("plan", intent=plan.intent, source=plan.source, needs=len(plan.needs))
     await out(plan)
@@ -234,6 +235,7 @@ async def _perform(
     ended: list[Ended] = []
     lost: list[str] = []
     left, repairs, why_unaided = step.calls, step.repairs, ""
+    before: Draft | None = None
     while True:
         left -= 1
         # What is said before a tool is used is no part of the answer: it is held, then left out.
@@ -269,9 +271,13 @@ async def _perform(
         except NoModel as error:
             ended.extend(error.calls)
             trace.calls.extend(error.calls)
-            why_unaided = error.why
-            trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
-            draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
+            if before is None:
+                why_unaided = error.why
+                trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
+                draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
+            else:  # the repair could not be had: what was written stands, less what failed
+                trace.add("unrepaired", step=step.name, why=error.why)
+                draft = before
             gate, asked, repairs = io.gate(step.release, step.checks, prompt), [], 0
         trace.asking = False
         if asked and left > 0:
@@ -295,7 +301,7 @@ async def _perform(
         if verdict.repair is None:
             break
         repairs -= 1
-        left = 1
+        left, before = 1, draft
         trace.add("repair", step=step.name, findings=[found.id for found in verdict.findings])
         prompt = reorder(prompt, draft=draft, order=verdict.repair, count=view.opened.count)
     for event in text:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from bedside.core.errors import Conflict, NotFound
 from bedside.core.ids import TenantId
 from bedside.core.value import value
+from bedside.storage.conversations import history_of, numbering_of
 from bedside.storage.tables.source import source as source_table
 from bedside.storage.tables.turn import (
     citation,
@@ -26,7 +27,6 @@ from bedside.storage.tables.turn import (
     prompt_part,
     session,
     session_source,
-    state,
     turn,
     turn_prompt,
 )
@@ -39,11 +39,9 @@ __all__ = [
     "begin",
     "fence_holds",
     "finish",
-    "load_state",
     "owner",
     "recover",
     "renew",
-    "save_state",
     "stored_result",
 ]
 
@@ -64,6 +62,8 @@ class NewTurn:
     person: str
     as_of: date
     pinned: Mapping[str, str]
+    open_to_others: bool = False
+    """True where the flow itself decides who takes part; else a session is its actor's alone."""
 
 
 @value
@@ -141,7 +141,8 @@ def begin(
         )
         as_of, pinned, revision, fence = new.as_of, dict(new.pinned), 0, 0
     else:
-        if (row.flow, row.patient) != (new.flow, new.patient) or row.actor != new.actor:
+        foreign = row.actor != new.actor and not new.open_to_others
+        if (row.flow, row.patient) != (new.flow, new.patient) or foreign:
             raise NotFound("session", new.session, hint="Begin a new one for this patient.")
         if row.lease_turn is not None and _alive(row.lease_owner, row.lease_until, now):
             return Busy(turn=row.lease_turn, until=row.lease_until)
@@ -155,7 +156,7 @@ def begin(
         .where(session.c.tenant == new.tenant, session.c.id == new.session)
         .values(fence=fence, lease_turn=new.turn, lease_owner=owner(), lease_until=now + lease)
     )
-    history = _history(connection, new.tenant, new.session, but=new.turn)
+    history = history_of(connection, new.tenant, new.session, person=new.person, but=new.turn)
     _put_turn(connection, new, fence=fence, now=now)
     return Begun(
         turn=new.turn,
@@ -164,7 +165,7 @@ def begin(
         revision=revision,
         as_of=as_of,
         pinned=pinned,
-        numbering=_numbering(connection, new.tenant, new.session),
+        numbering=numbering_of(connection, new.tenant, new.session),
         history=history,
     )
 
@@ -301,31 +302,6 @@ def put_message(
     return source_id
 
 
-def _history(
-    connection: Connection, tenant: str, session_id: str, *, but: str
-) -> tuple[tuple[str, str, str], ...]:
-    rows = connection.execute(
-        select(message.c.role, source_table.c.text, message.c.source, turn.c.status)
-        .join(
-            source_table,
-            (source_table.c.tenant == message.c.tenant) & (source_table.c.id == message.c.source),
-        )
-        .join(turn, (turn.c.tenant == message.c.tenant) & (turn.c.id == message.c.turn))
-        .where(message.c.tenant == tenant, message.c.session == session_id, message.c.turn != but)
-        .order_by(message.c.ordinal)
-    )
-    return tuple((row.role, row.text, row.source) for row in rows if row.status == "complete")
-
-
-def _numbering(connection: Connection, tenant: str, session_id: str) -> dict[tuple[str, int], int]:
-    rows = connection.execute(
-        select(session_source).where(
-            session_source.c.tenant == tenant, session_source.c.session == session_id
-        )
-    )
-    return {(row.source, row.revision): row.n for row in rows}
-
-
 def fence_holds(connection: Connection, *, tenant: str, session_id: str, fence: int) -> bool:
     """True while no later turn has taken the conversation."""
     found = connection.execute(
@@ -349,26 +325,6 @@ def renew(
         .values(lease_until=until)
     )
     return held.rowcount == 1
-
-
-def load_state(connection: Connection, *, tenant: str, session_id: str, person: str) -> str | None:
-    """The JSON of one state row; `None` where it was never written."""
-    return connection.execute(
-        select(state.c.body).where(
-            state.c.tenant == tenant, state.c.session == session_id, state.c.person == person
-        )
-    ).scalar()
-
-
-def save_state(
-    connection: Connection, *, tenant: str, session_id: str, person: str, body: str
-) -> None:
-    """Write one state row."""
-    where = (state.c.tenant == tenant, state.c.session == session_id, state.c.person == person)
-    if connection.execute(update(state).where(*where).values(body=body)).rowcount == 0:
-        connection.execute(
-            insert(state).values(tenant=tenant, session=session_id, person=person, body=body)
-        )
 
 
 def finish(

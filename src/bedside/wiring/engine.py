@@ -4,42 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from bedside import __version__
-from bedside.context.tokens import counter
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied, Unavailable
 from bedside.core.ids import ActorId, PatientId, TenantId
-from bedside.core.turn import TurnRequest
-from bedside.flows.ledger import Ledger, Pinned
-from bedside.flows.sources import Sources
-from bedside.flows.trace import TurnResult
-from bedside.flows.turn import Services, turn
-from bedside.knowledge.needs import SearchNeed
-from bedside.models.build import build_gateway, profile_of
-from bedside.models.config import Link, ModelsConfig
-from bedside.models.egress import statement
-from bedside.models.profiles import Profile
-from bedside.record.fetch import fetch
-from bedside.record.needs import RecordNeed
 from bedside.settings import Settings
-from bedside.storage import access, turns
+from bedside.storage import access, jobs, turns
 from bedside.storage.store import Store
 from bedside.wiring import doctor as doctoring
 from bedside.wiring import reading, records
 from bedside.wiring.ask import Asker, Who
-from bedside.wiring.checks import gate_with
-from bedside.wiring.corrections import correction_of, learn
-from bedside.wiring.flows import flow_named
-from bedside.wiring.models import Routed, models_config
-from bedside.wiring.running import Event
-from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
+from bedside.wiring.turning import Turning
 
 __all__ = ["Engine"]
 
@@ -49,11 +30,10 @@ class Engine:
 
     def __init__(self, *, settings: Settings, store: Store, clock: Clock, texts: Texts) -> None:
         self.settings, self.store, self.clock, self.texts = settings, store, clock, texts
-        self.asker = Asker(run=self._run, deadline_ms=settings.deadline_ms)
-        self.models = models_config(settings)
-        self._gateway = build_gateway(self.models, clock=clock, rng=_seeded())
-        self._background: asyncio.Task[None] | None = None
-        self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
+        self.turning = Turning(settings=settings, store=store, clock=clock, texts=texts)
+        self.asker = Asker(run=self.turning.run, deadline_ms=settings.deadline_ms)
+        self.models = self.turning.models
+        self._background: list[asyncio.Task[None]] = []
 
     def local(self) -> Who:
         """The one user of a local command."""
@@ -92,126 +72,6 @@ class Engine:
         """
         if patient is not None and not who.sees(patient):
             raise AccessDenied("this patient's record", need="a token that names the patient")
-
-    async def _run(
-        self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
-    ) -> TurnResult:
-        self.may_see(who, request.patient)
-        flow = flow_named(request.flow)
-        override = request.option("model") or None
-        config = models_config(self.settings, override=override) if override else self.models
-        if "engineer" not in who.roles:
-            self._named(config)
-        gateway = (
-            build_gateway(config, clock=self.clock, rng=_seeded()) if override else self._gateway
-        )
-        patient = PatientId(request.patient) if request.patient else None
-        known = await self.store.read(lambda c: records.known_of(c, who.tenant, patient))
-        if named := (*request.documents, *request.selected):
-            await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
-        routed = profile_of(config, "writer")
-        factor = await self._factor(routed)
-        count = counter("o200k_base", factor=factor)
-        pinned = Pinned(
-            count=count,
-            tokenizer=count.name,
-            can=routed[1].can if routed else frozenset(),
-            minimum=routed[1].minimum if routed else 0,
-            settings={"country": self.settings.country, "correction": f"{factor:g}"},
-            live=self._live(unreviewed=known.demo),
-            version=__version__,
-            lease_seconds=self.settings.lease_seconds,
-        )
-        ledger: Ledger[Any] = Ledger(
-            self.store,
-            flow=flow,
-            clock=self.clock,
-            tenant=who.tenant,
-            actor=who.actor,
-            pinned=pinned,
-            new_id=_new_id,
-            egress=lambda calls: statement(calls, config=config),
-            check_patient=records.check_patient,
-        )
-        services: Services[Any] = Services(
-            store=ledger,
-            models=Routed(gateway, veil=known.veil, exempt=known.synthetic, others=known.others),
-            gather=self._sources().gather,
-            gate=gate_with(known.others),
-            clock=self.clock,
-        )
-        try:
-            result = await turn(lambda _request, _opened: (flow,), request, services, emit)
-        finally:
-            if gateway is not self._gateway:
-                await gateway.aclose()
-        await self._learn(routed, result)
-        if self.telemetry is not None:
-            self.telemetry.turn(result.body)
-        return result
-
-    async def _factor(self, routed: tuple[Link, Profile] | None) -> float:
-        """The model's tokens per token of ours: learned, else its profile's."""
-        if routed is None:
-            return 1.0
-        link, profile = routed
-        known = await self.store.read(
-            lambda c: correction_of(c, link.spec, prior=profile.correction)
-        )
-        return known.pinned
-
-    async def _learn(self, routed: tuple[Link, Profile] | None, result: TurnResult) -> None:
-        """Compare what a lone call of the routed model reported with what we counted."""
-        calls = result.body.get("calls") or []
-        receipt = result.body.get("receipt")
-        if routed is None or receipt is None or len(calls) != 1 or calls[0]["input"] is None:
-            return
-        link, profile = routed
-        if f"{calls[0]['provider']}:{calls[0]['model']}" != link.spec:
-            return
-        counted = round(receipt["total"] / (receipt.get("factor") or 1.0))
-        await self.store.write(
-            lambda c: learn(
-                c,
-                link.spec,
-                prior=profile.correction,
-                counted=counted,
-                reported=calls[0]["input"],
-            )
-        )
-
-    def _named(self, config: ModelsConfig) -> None:
-        """Who asks chooses among the models of the settings; an engineer may try another (EN-S7).
-
-        Raises:
-            AccessDenied: the turn's own chain names a model that the settings do not.
-        """
-        known = {*self.models.writer, *self.models.mechanic}
-        if not known.issuperset(config.writer):
-            raise AccessDenied("a model that the settings do not name", need="the role 'engineer'")
-
-    def _live(self, *, unreviewed: bool) -> dict[str, str]:
-        """Settings that flows read at every turn, as strings."""
-        settings = self.settings
-        return {
-            "context_tokens": str(settings.context_tokens),
-            "output_tokens": str(settings.output_tokens),
-            "history_messages": str(settings.history_messages),
-            "search_deadline_ms": str(settings.search_deadline_ms),
-            "memories": "on" if settings.memories else "off",
-            "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
-        }
-
-    def _sources(self) -> Sources:
-        async def record(need: RecordNeed, grant: Grant) -> Any:
-            as_of = self.clock.now().date()
-            return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
-
-        return Sources(
-            readers={RecordNeed: record, SearchNeed: self.texts.search_need},
-            fallbacks={SearchNeed: ("bulk text", self.texts.bulk)},
-            clock=self.clock,
-        )
 
     # ---- records
 
@@ -488,31 +348,36 @@ class Engine:
             raise Unavailable("the store", why=type(error).__name__) from None
 
     async def start_background(self) -> None:
-        """Close cut turns and begin to embed what waits; for a process that stays."""
+        """Close cut turns, begin to embed what waits and to do the jobs that are due."""
         await self.store.write(lambda c: turns.recover(c, now=self.clock.now()))
-        self._background = asyncio.create_task(self.texts.keep_embedding())
+        self._background = [
+            asyncio.create_task(self.texts.keep_embedding()),
+            asyncio.create_task(self.turning.jobs.forever()),
+        ]
+
+    async def work(self, *, once: bool = False, progress: Any = None) -> dict[str, int]:
+        """Do the jobs that are due and embed what waits: once, or until cancelled."""
+        await self.store.write(lambda c: turns.recover(c, now=self.clock.now()))
+        ended = await self.turning.jobs.run_waiting()
+        await self.texts.embed_waiting(progress=progress)
+        if once:
+            return {"ended": ended, **await self.store.read(jobs.counts)}
+        await asyncio.gather(self.texts.keep_embedding(), self.turning.jobs.forever())
+        raise AssertionError("a worker ends only when it is cancelled")
 
     async def close(self) -> None:
         """Wait for running turns, stop the background work, close the stores."""
         await self.asker.close(seconds=5)
-        if self._background is not None:
-            self._background.cancel()
-            await asyncio.gather(self._background, return_exceptions=True)
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
         self.texts.close()
-        await self._gateway.aclose()
-        if self.telemetry is not None:
-            self.telemetry.close()
+        await self.turning.close()
         self.store.close()
 
 
 def _new_id(kind: str) -> str:
     return f"{kind}-{uuid.uuid4().hex[:20]}"
-
-
-def _seeded() -> Any:
-    import random
-
-    return random.Random()
 
 
 def _read(path: Path, limit: int) -> bytes:

@@ -15,7 +15,14 @@ from bedside.flows.result import unanswered_body
 from bedside.knowledge.search import SHARED_TENANT
 from bedside.storage import access
 from bedside.storage.tables.source import chunk, source
-from bedside.storage.tables.turn import prompt_part, report, session, turn, turn_prompt
+from bedside.storage.tables.turn import (
+    message,
+    prompt_part,
+    report,
+    session,
+    turn,
+    turn_prompt,
+)
 from bedside.wiring.ask import Who
 
 __all__ = [
@@ -62,7 +69,10 @@ def read_source(
     if revision is not None:
         query = query.where(source.c.revision == revision)
     row = connection.execute(query).first()
-    if row is None or not _may_read(connection, who, row.patient, session_id=row.session):
+    writer = _writer(connection, who.tenant, source_id) if row is not None else None
+    if row is None or not _may_read(
+        connection, who, row.patient, session_id=row.session, writer=writer
+    ):
         raise NotFound("source", source_id)
     if row.patient is not None or row.session is not None:
         access.note(
@@ -100,18 +110,26 @@ def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
     row = connection.execute(
         select(turn).where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
     ).first()
-    if row is None or not _may_read(connection, who, row.patient, session_id=row.session):
+    if row is None or not _may_read(
+        connection, who, row.patient, session_id=row.session, writer=row.actor
+    ):
         raise NotFound("turn", turn_id)
     return row
 
 
 def _may_read(
-    connection: Connection, who: Who, patient: str | None, *, session_id: str | None
+    connection: Connection,
+    who: Who,
+    patient: str | None,
+    *,
+    session_id: str | None,
+    writer: str | None = None,
 ) -> bool:
     """May the caller read this? One who is bound to patients reads theirs alone.
 
     A conversation about no patient may still hold anything: it is shown to its actor, and to
-    safety officers who are not bound.
+    safety officers who are not bound. `writer` is the actor whose private part of a conversation
+    this is: in one of two people, neither reads the other's.
     """
     if patient is not None:
         return who.sees(patient)
@@ -119,10 +137,21 @@ def _may_read(
         return True  # shared knowledge
     if who.patients is None and "safety" in who.roles:
         return True
-    actor = connection.execute(
-        select(session.c.actor).where(session.c.tenant == who.tenant, session.c.id == session_id)
+    if writer is None:
+        writer = connection.execute(
+            select(session.c.actor).where(
+                session.c.tenant == who.tenant, session.c.id == session_id
+            )
+        ).scalar()
+    return writer == who.actor
+
+
+def _writer(connection: Connection, tenant: str, source_id: str) -> str | None:
+    """Whose private message this source is; `None` for a message that all of a session share."""
+    person = connection.execute(
+        select(message.c.person).where(message.c.tenant == tenant, message.c.source == source_id)
     ).scalar()
-    return actor == who.actor
+    return person or None
 
 
 def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -> dict[str, Any]:

@@ -15,6 +15,8 @@ job = Table(
     Column("id", String, primary_key=True),
     Column("kind", String, nullable=False),
     Column("patient", String),
+    Column("session", String),  # erased with the session
+    Column("turn", String),  # the turn whose commit wrote it; None where a door did
     Column("payload", Text, nullable=False, default="{}"),  # JSON of ids, never content
     Column("state", String, nullable=False),  # queued | running | done | failed
     Column("attempts", Integer, nullable=False, default=0),
@@ -25,6 +27,7 @@ job = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
     Index("ix_job_queue", "state", "run_after"),
+    Index("ix_job_turn", "tenant", "turn"),
 )
 
 catalogue = Table(

@@ -72,6 +72,8 @@ def upgrade() -> None:
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("patient", sa.String(), nullable=True),
+        sa.Column("session", sa.String(), nullable=True),
+        sa.Column("turn", sa.String(), nullable=True),
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
@@ -84,6 +86,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "id", name=op.f("pk_job")),
     )
     op.create_index("ix_job_queue", "job", ["state", "run_after"])
+    op.create_index("ix_job_turn", "job", ["tenant", "turn"])
     op.create_table(
         "knowledge_change",
         sa.Column("seq", sa.Integer(), autoincrement=True, nullable=False),

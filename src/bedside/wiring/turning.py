@@ -1,0 +1,269 @@
+"""Turns behind the engine: what each one is given, and the work that it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from bedside import __version__
+from bedside.context.tokens import counter
+from bedside.core.access import Grant
+from bedside.core.clock import Clock
+from bedside.core.errors import AccessDenied
+from bedside.core.ids import PatientId, TenantId
+from bedside.core.turn import TurnRequest
+from bedside.flows.flow import Flow, Opened
+from bedside.flows.ledger import Ledger, Pinned
+from bedside.flows.observe import observe
+from bedside.flows.sources import Sources
+from bedside.flows.trace import TurnResult
+from bedside.flows.turn import Services, turn
+from bedside.jobs.runner import Handler, Runner, Write
+from bedside.knowledge.needs import SearchNeed
+from bedside.models.build import build_gateway, profile_of
+from bedside.models.config import Link, ModelsConfig
+from bedside.models.egress import statement
+from bedside.models.profiles import Profile
+from bedside.record.fetch import fetch
+from bedside.record.needs import RecordNeed
+from bedside.settings import Settings
+from bedside.storage.jobs import Claimed
+from bedside.storage.store import Store
+from bedside.wiring import records
+from bedside.wiring.ask import Who
+from bedside.wiring.checks import gate_with
+from bedside.wiring.corrections import correction_of, learn
+from bedside.wiring.flows import BUILT_IN, flow_named
+from bedside.wiring.hot import HotData
+from bedside.wiring.models import Routed, models_config
+from bedside.wiring.running import Event
+from bedside.wiring.telemetry import telemetry_to
+from bedside.wiring.texts import Texts
+
+__all__ = ["Turning"]
+
+AFTER_TURN_SECONDS = 5.0
+"""So long the committing process works at a turn's own jobs; then the worker has them (IN-10)."""
+OBSERVER_SECONDS = 5.0
+
+
+class Turning:
+    """Runs turns and their jobs. One per engine."""
+
+    def __init__(self, *, settings: Settings, store: Store, clock: Clock, texts: Texts) -> None:
+        self.settings, self.store, self.clock, self.texts = settings, store, clock, texts
+        self.models = models_config(settings)
+        self.hot = HotData(store)
+        self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
+        self._gateway = build_gateway(self.models, clock=clock, rng=random.Random())
+        self._after: set[asyncio.Task[int]] = set()
+        handlers: dict[str, Handler] = {
+            kind: self._observer(flow)
+            for flow in BUILT_IN.values()
+            for kind in flow.observers or {}
+        }
+        self.jobs = Runner(
+            store,
+            clock=clock,
+            handlers=handlers,
+            seconds=dict.fromkeys(handlers, OBSERVER_SECONDS),
+        )
+
+    async def run(
+        self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
+    ) -> TurnResult:
+        """Run one turn; its jobs begin when its answer is out, and never delay it."""
+        if request.patient is not None and not who.sees(request.patient):
+            raise AccessDenied("this patient's record", need="a token that names the patient")
+        flow = flow_named(request.flow)
+        override = request.option("model") or None
+        config = models_config(self.settings, override=override) if override else self.models
+        if "engineer" not in who.roles:
+            self._named(config)
+        gateway = (
+            build_gateway(config, clock=self.clock, rng=random.Random())
+            if override
+            else self._gateway
+        )
+        patient = PatientId(request.patient) if request.patient else None
+        known = await self.store.read(lambda c: records.known_of(c, who.tenant, patient))
+        if named := (*request.documents, *request.selected):
+            await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
+        routed = profile_of(config, "writer")
+        pinned = await self._pinned(flow, who.tenant, routed, unreviewed=known.demo)
+        ledger: Ledger[Any] = Ledger(
+            self.store,
+            flow=flow,
+            clock=self.clock,
+            tenant=who.tenant,
+            actor=who.actor,
+            pinned=pinned,
+            new_id=_new_id,
+            egress=lambda calls: statement(calls, config=config),
+            check_patient=records.check_patient,
+        )
+        services = self._services(ledger, known, gateway)
+
+        def chain(asked: TurnRequest, opened: Opened[Any]) -> tuple[Flow[Any], ...]:
+            return flow.chain(asked, opened) if flow.chain is not None else (flow,)
+
+        try:
+            result = await turn(chain, request, services, emit)
+        finally:
+            if gateway is not self._gateway:
+                await gateway.aclose()
+        await self._learn(routed, result)
+        if self.telemetry is not None:
+            self.telemetry.turn(result.body)
+        if flow.observers:
+            self._afterwards(str(result.turn))
+        return result
+
+    def _services(self, ledger: Any, known: records.Known, gateway: Any) -> Services[Any]:
+        return Services(
+            store=ledger,
+            models=Routed(gateway, veil=known.veil, exempt=known.synthetic, others=known.others),
+            gather=self._sources().gather,
+            gate=gate_with(known.others),
+            clock=self.clock,
+        )
+
+    async def _pinned(
+        self,
+        flow: Flow[Any],
+        tenant: TenantId,
+        routed: tuple[Link, Profile] | None,
+        *,
+        unreviewed: bool,
+    ) -> Pinned:
+        factor = await self._factor(routed)
+        count = counter("o200k_base", factor=factor)
+        data = await self.hot.of(tenant)
+        live = self._live(unreviewed=unreviewed)
+        always = {"country": self.settings.country, "correction": f"{factor:g}"}
+
+        def settings(session: str) -> dict[str, str]:
+            if flow.pin is None:
+                return always
+            return {**always, **flow.pin(session, str(tenant), data, live)}
+
+        return Pinned(
+            count=count,
+            tokenizer=count.name,
+            can=routed[1].can if routed else frozenset(),
+            minimum=routed[1].minimum if routed else 0,
+            settings=settings,
+            live=live,
+            version=__version__,
+            lease_seconds=self.settings.lease_seconds,
+            data=data,
+        )
+
+    # ---- what a turn leaves behind
+
+    def _afterwards(self, turn_id: str) -> None:
+        task = asyncio.create_task(self.jobs.run_turn(turn_id, seconds=AFTER_TURN_SECONDS))
+        self._after.add(task)
+        task.add_done_callback(self._after.discard)
+
+    async def settled(self) -> None:
+        """Wait until the jobs of finished turns have had their time; for a door that ends."""
+        while self._after:
+            await asyncio.gather(*self._after, return_exceptions=True)
+
+    def _observer(self, flow: Flow[Any]) -> Handler:
+        async def handle(claimed: Claimed) -> Write:
+            tenant = TenantId(claimed.tenant)
+            patient = PatientId(claimed.patient) if claimed.patient else None
+            known = await self.store.read(lambda c: records.known_of(c, tenant, patient))
+            routed = profile_of(self.models, "mechanic")
+            pinned = await self._pinned(flow, tenant, routed, unreviewed=known.demo)
+            return await observe(
+                flow,
+                claimed,
+                store=self.store,
+                pinned=pinned,
+                clock=self.clock,
+                services=lambda: self._services(None, known, self._gateway),
+            )
+
+        return handle
+
+    # ---- models
+
+    async def _factor(self, routed: tuple[Link, Profile] | None) -> float:
+        """The model's tokens per token of ours: learned, else its profile's."""
+        if routed is None:
+            return 1.0
+        link, profile = routed
+        known = await self.store.read(
+            lambda c: correction_of(c, link.spec, prior=profile.correction)
+        )
+        return known.pinned
+
+    async def _learn(self, routed: tuple[Link, Profile] | None, result: TurnResult) -> None:
+        """Compare what a lone call of the routed model reported with what we counted."""
+        calls = result.body.get("calls") or []
+        receipt = result.body.get("receipt")
+        if routed is None or receipt is None or len(calls) != 1 or calls[0]["input"] is None:
+            return
+        link, profile = routed
+        if f"{calls[0]['provider']}:{calls[0]['model']}" != link.spec:
+            return
+        counted = round(receipt["total"] / (receipt.get("factor") or 1.0))
+        await self.store.write(
+            lambda c: learn(
+                c,
+                link.spec,
+                prior=profile.correction,
+                counted=counted,
+                reported=calls[0]["input"],
+            )
+        )
+
+    def _named(self, config: ModelsConfig) -> None:
+        """Who asks chooses among the models of the settings; an engineer may try another (EN-S7).
+
+        Raises:
+            AccessDenied: the turn's own chain names a model that the settings do not.
+        """
+        known = {*self.models.writer, *self.models.mechanic}
+        if not known.issuperset(config.writer):
+            raise AccessDenied("a model that the settings do not name", need="the role 'engineer'")
+
+    def _live(self, *, unreviewed: bool) -> dict[str, str]:
+        """Settings that flows read at every turn, as strings."""
+        settings = self.settings
+        return {
+            "context_tokens": str(settings.context_tokens),
+            "output_tokens": str(settings.output_tokens),
+            "history_messages": str(settings.history_messages),
+            "search_deadline_ms": str(settings.search_deadline_ms),
+            "memories": "on" if settings.memories else "off",
+            "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
+        }
+
+    def _sources(self) -> Sources:
+        async def record(need: RecordNeed, grant: Grant) -> Any:
+            as_of = self.clock.now().date()
+            return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
+
+        return Sources(
+            readers={RecordNeed: record, SearchNeed: self.texts.search_need},
+            fallbacks={SearchNeed: ("bulk text", self.texts.bulk)},
+            clock=self.clock,
+        )
+
+    async def close(self) -> None:
+        """Let a turn's own jobs end, then close what leads to models."""
+        await self.settled()
+        await self._gateway.aclose()
+        if self.telemetry is not None:
+            self.telemetry.close()
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}-{uuid.uuid4().hex[:20]}"
