@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from bedside import __version__
@@ -107,7 +107,7 @@ class Turning:
         )
         services = self._services(ledger, known, gateway)
 
-        def chain(asked: TurnRequest, opened: Opened[Any]) -> tuple[Flow[Any], ...]:
+        def chain(asked: TurnRequest, opened: Opened[Any]) -> Sequence[Flow[Any]]:
             return flow.chain(asked, opened) if flow.chain is not None else (flow,)
 
         try:
