@@ -7,6 +7,7 @@ the first heading is a section of level 0. YAML front matter belongs to no secti
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 __all__ = ["FoundBy", "Heading", "Section", "from_headings", "front_matter_end", "sections"]
@@ -62,6 +63,7 @@ def sections(text: str, *, markdown: bool) -> list[Section]:
 def from_headings(text: str, headings: list[Heading], *, begin: int = 0) -> list[Section]:
     """Sections from headings in order of position; the stack of titles is trimmed as levels fall."""
     found: list[Section] = []
+    made = Section._make  # half the time of the class's own call
     first = headings[0].start if headings else len(text)
     if text[begin:first].strip():
         found.append(Section(begin, begin, first, 0, "", (), "start"))
@@ -75,7 +77,7 @@ def from_headings(text: str, headings: list[Heading], *, begin: int = 0) -> list
             path = (*path, title)
         stack.append((level, path))
         end = headings[index].start if index < len(headings) else len(text)
-        found.append(Section(start, body, end, level, title, path, found_by))
+        found.append(made((start, body, end, level, title, path, found_by)))
     return found
 
 
@@ -96,12 +98,12 @@ def front_matter_end(text: str) -> int:
 
 # ---- Markdown -----------------------------------------------------------------------------------
 
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+([^\n]*)|(?=\n|\Z))")
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]) {1,4}(?=\S)")
 _BEFORE_HASHES = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)* {0,3}")
-_HASHES = re.compile(r"#+")
+_DEEPEST = 6
 _LINE_ENDINGS = ("-", "=", " ", "\t")
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-+)[ \t]*(?=\n|\Z)")
+_UNDERLINE_ENDS = re.compile(r"[-=][ \t]*(?=\n|\Z)")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"(\*{1,3}|_{1,3}|`+|~~)(?=\S)(.+?)(?<=\S)\1")
@@ -120,33 +122,53 @@ _HTML_OPEN = re.compile(
 def _markdown(text: str, begin: int) -> list[Heading]:
     closed = _closed_ranges(text, begin)
     found: list[Heading] = []
-    length = len(text)
-    at = text.find("#", begin)  # a scan for one character, far cheaper than trying every line
+    find, length, made = text.find, len(text), Heading._make
+    at = find("#", begin)  # a scan for one character, far cheaper than trying every line
     while at >= 0:
+        stop = find("\n", at)
+        if stop < 0:
+            stop = length
+        hashes = text[at:stop]
+        words = hashes.lstrip("#")
+        level = len(hashes) - len(words)
         line = at if at == 0 or text[at - 1] == "\n" else text.rfind("\n", 0, at) + 1
-        match = _ATX.match(text, at) if line == at or _opens(text, line, at) else None
-        if match is None or (closed and _inside(line, closed)):
-            run = _HASHES.match(text, at)
-            at = text.find("#", run.end() if run else at + 1)
+        if (
+            level > _DEEPEST
+            or (words and words[0] not in " \t")
+            or (line != at and not _opens(text, line, at))
+            or (closed and _inside(line, closed))
+        ):
+            at = find("#", at + level)
             continue
-        title = (match.group(2) or "").strip()
+        title = words.strip()
         if title.endswith("#"):
             title = _CLOSING.sub("", title).strip()
-        body = match.end() + 1
-        body = min(body, length)
-        if not title.isalnum():
+        if "*" in title or "[" in title or "_" in title or "`" in title or "~" in title:
             title = _plain(title)
-        found.append(Heading(line, body, match.end(1) - at, title, "atx"))
-        at = text.find("#", body)
-    if text[-1:] not in _LINE_ENDINGS and all(
-        text.find(f"{mark}\n", begin) < 0 for mark in _LINE_ENDINGS
+        body = min(stop + 1, length)
+        found.append(made((line, body, level, title, "atx")))
+        at = find("#", body)
+    if not (
+        text[-1:] in _LINE_ENDINGS
+        or "-\n" in text
+        or " \n" in text
+        or ("=" in text and "=\n" in text)
+        or ("\t" in text and "\t\n" in text)
     ):
         return found  # no line ends as an underline does
-    underlines = [m for m in _UNDERLINE.finditer(text, begin) if not _inside(m.start() + 1, closed)]
+    underlines = [m for m in _underlines(text, begin) if not _inside(m.start() + 1, closed)]
     if underlines:
         found.extend(_setext(text, begin, underlines))
         found.sort()
     return found
+
+
+def _underlines(text: str, begin: int) -> Iterator[re.Match[str]]:
+    """Lines of nothing but an underline, each matched from the line end before it."""
+    for end in _UNDERLINE_ENDS.finditer(text, begin):
+        above = text.rfind("\n", begin, end.start())
+        if above >= 0 and (found := _UNDERLINE.match(text, above)):
+            yield found
 
 
 def _opens(text: str, line: int, at: int) -> bool:
