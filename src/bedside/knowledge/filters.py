@@ -16,7 +16,7 @@ from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
 from bedside.language.stems import stems
 
-__all__ = ["allowed", "named"]
+__all__ = ["allowed", "fold", "named"]
 
 Mask = NDArray[np.bool_]
 
@@ -53,16 +53,16 @@ def _passes(document: Document, name: str, wanted: object) -> bool:
         return document.dated is not None and document.dated >= wanted  # type: ignore[operator]
     if name == "document":
         return document.id == wanted
-    want = _fold(str(wanted))
+    want = fold(str(wanted))
     if name == "condition":
-        return any(_fold(own) == want for own in document.conditions)
+        return any(fold(own) == want for own in document.conditions)
     if name == "drug":
-        return any(_fold(own) == want for own in document.drugs)
+        return any(fold(own) == want for own in document.drugs)
     own = document.specialty if name == "specialty" else document.type
-    return _fold(own) == want
+    return fold(own) == want
 
 
-def _fold(term: str) -> str:
+def fold(term: str) -> str:
     """One form for what is the same: case, spelling, and the clinical vocabulary's own name."""
     return canonical(term.replace("_", " ").replace("-", " "))
 

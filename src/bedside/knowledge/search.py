@@ -17,6 +17,7 @@ from bedside.knowledge.embed.protocol import Embedder
 from bedside.knowledge.index.rows import load_patient, pending, source_value
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
+from bedside.knowledge.near import Near, Outside, with_vectors
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.question import Question, read_question
 from bedside.knowledge.rank import Ranked, rank
@@ -42,13 +43,23 @@ class Knowledge:
     """Search over one store. Safe between threads; made once by wiring.
 
     `embedder` is `None` where no model is at hand: then words alone serve, and every result says so.
+    `outside` is an index that searches where knowledge has more vectors than memory is to hold;
+    `None` leaves all of it to the snapshots. A patient's documents are always read from their rows.
     """
 
-    def __init__(self, store: Store, *, embedder: Embedder | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedder: Embedder | None,
+        clock: Clock,
+        outside: Outside | None = None,
+    ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
-        self.snapshots = Snapshots(
-            model=embedder.id if embedder else None, dim=embedder.dim if embedder else 1
-        )
+        self._outside = outside if embedder else None
+        dim = embedder.dim if embedder else 1
+        self.snapshots = Snapshots(model=embedder.id if embedder else None, dim=dim)
+        self._words = Snapshots(model=None, dim=dim)
 
     async def search(self, grant: Grant, need: SearchNeed) -> Hits:
         """`search_now` in a thread."""
@@ -87,16 +98,34 @@ class Knowledge:
 
     def warm(self, tenant: str) -> None:
         """Load a tenant's knowledge (and the shared one) now, so that no search waits for it."""
-        for name in dict.fromkeys([tenant, SHARED_TENANT]):
-            self._store.read_now(lambda connection, name=name: self.snapshots.at(connection, name))
+        tenants = list(dict.fromkeys([tenant, SHARED_TENANT]))
+
+        def load(connection: Connection) -> None:
+            outside = self._outside is not None and self._outside.serves(connection, tenants)
+            for name in tenants:
+                (self._words if outside else self.snapshots).at(connection, name)
+
+        self._store.read_now(load)
 
     # ---- the search itself ----------------------------------------------------------------------
 
     def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
         question, degraded = self._question(need)
+        near = self._near(grant, need, question)
+        if near is not None and near.found is None:
+            question, degraded = replace(question, vector=None), (*degraded, near.why)
         return self._store.read_now(
-            lambda connection: self._answered(connection, grant, need, question, degraded)
+            lambda connection: self._answered(connection, grant, need, question, degraded, near)
         )
+
+    def _near(self, grant: Grant, need: SearchNeed, question: Question) -> Near | None:
+        """What the outside index names; `None` where the snapshots hold the vectors themselves."""
+        if self._outside is None or need.corpus != "knowledge":
+            return None
+        outside, tenants = self._outside, _tenants(grant)
+        if not self._store.read_now(lambda connection: outside.serves(connection, tenants)):
+            return None
+        return outside.near(tenants, question, need.filters)
 
     def _question(self, need: SearchNeed) -> tuple[Question, tuple[str, ...]]:
         question = read_question(need.query)
@@ -121,12 +150,26 @@ class Knowledge:
         need: SearchNeed,
         question: Question,
         degraded: tuple[str, ...],
+        near: Near | None,
     ) -> Hits:
-        segments = self._segments(connection, grant, need)
+        segments = self._segments(connection, grant, need, lean=near is not None)
         if not segments:
             nothing = "no guidelines" if need.corpus == "knowledge" else "no indexed documents"
             return Hits(why_empty=nothing, degraded=degraded)
         degraded += self._not_ready(connection, grant, need)
+        if near is not None and near.found is not None and self._outside is not None:
+            late, missed = self._outside.behind(connection, _tenants(grant))
+            if missed:
+                degraded += (f"the vector index is behind: {missed} documents",)
+            segments = with_vectors(
+                connection,
+                segments,
+                question,
+                filters=need.filters,
+                near=near.found,
+                also=late,
+                model=str(self.snapshots.model),
+            )
         if need.retriever == "dense" and question.vector is None:
             return Hits(why_empty="dense search did not serve", degraded=degraded)
         threshold = self._embedder.threshold if self._embedder else 1.0
@@ -156,14 +199,14 @@ class Knowledge:
         )
 
     def _segments(
-        self, connection: Connection, grant: Grant, need: SearchNeed
+        self, connection: Connection, grant: Grant, need: SearchNeed, *, lean: bool
     ) -> tuple[Segment, ...]:
         if need.corpus == "knowledge":
-            tenants = dict.fromkeys([str(grant.tenant), SHARED_TENANT])
+            held = self._words if lean else self.snapshots
             return tuple(
                 segment
-                for tenant in tenants
-                for segment in self.snapshots.at(connection, tenant).segments
+                for tenant in _tenants(grant)
+                for segment in held.at(connection, tenant).segments
             )
         entries = load_patient(
             connection, grant.tenant, str(grant.patient), model=self.snapshots.model
@@ -231,6 +274,11 @@ class Knowledge:
             replace(hit, rank=len(found.hits) + number) for number, hit in enumerate(more, 1)
         )
         return replace(found, hits=(*found.hits, *placed))
+
+
+def _tenants(grant: Grant) -> list[str]:
+    """Whose knowledge is searched: the tenant's own and what is shared."""
+    return list(dict.fromkeys([str(grant.tenant), SHARED_TENANT]))
 
 
 def _read(

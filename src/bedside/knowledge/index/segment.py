@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bedside.core.errors import Conflict
 from bedside.knowledge.embed.protocol import Floats2d
 from bedside.knowledge.index.blas import times
 from bedside.knowledge.index.entry import Document, Entry
@@ -77,17 +79,30 @@ class Segment:
         self.offsets = np.searchsorted(by_chunk[order], np.arange(len(terms) + 1))
 
     def _stack(self, entries: Sequence[Entry], dim: int) -> None:
-        blocks = [entry.vectors for entry in entries if entry.vectors is not None]
+        self.dim = dim
+        self._place(
+            {at: entry.vectors for at, entry in enumerate(entries) if entry.vectors is not None}
+        )
+
+    def _place(self, blocks: Mapping[int, Floats2d]) -> None:
+        """Lay out vectors by chunk number, in rising order."""
+        for block in blocks.values():
+            if block.shape[1] != self.dim:
+                raise Conflict(
+                    "the stored vectors",
+                    why=f"they have {block.shape[1]} columns, and the embedder gives {self.dim}",
+                    do="Choose the embedder that made them.",
+                )
         self.vectors: Floats2d = (
-            np.ascontiguousarray(np.concatenate(blocks), dtype=np.float32)
+            np.ascontiguousarray(np.concatenate(list(blocks.values())), dtype=np.float32)
             if blocks
-            else np.zeros((0, dim), dtype=np.float32)
+            else np.zeros((0, self.dim), dtype=np.float32)
         )
         self.window_owner: Ints = np.repeat(
-            np.arange(len(entries), dtype=np.int32),
-            [0 if entry.vectors is None else len(entry.vectors) for entry in entries],
+            np.fromiter(blocks, dtype=np.int32, count=len(blocks)),
+            [len(block) for block in blocks.values()],
         )
-        self.window_bounds = np.searchsorted(self.window_owner, np.arange(len(entries) + 1))
+        self.window_bounds = np.searchsorted(self.window_owner, np.arange(len(self.ids) + 1))
         changes = np.flatnonzero(np.diff(self.window_owner, prepend=-1))
         self.window_start: NDArray[np.int64] = changes
         self.with_vector: Ints = self.window_owner[changes]
@@ -126,6 +141,24 @@ class Segment:
     def window_span(self, chunk: int) -> tuple[int, int]:
         """First and last-but-one row of a chunk's windows; equal where it has none."""
         return int(self.window_bounds[chunk]), int(self.window_bounds[chunk + 1])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.ids)}
+
+    def place_of(self, chunk: str) -> int | None:
+        """The number of a chunk by its id, `None` where it is not here."""
+        return self._places.get(chunk)
+
+    def bearing(self, vectors: Mapping[int, Floats2d]) -> Segment:
+        """The same chunks with these vectors alone: chunk number -> rows, shape (windows, dim).
+
+        Raises:
+            Conflict: Vectors of another size than the segment's.
+        """
+        other = copy(self)
+        other._place({place: vectors[place] for place in sorted(vectors)})  # noqa: SLF001 - its own copy
+        return other
 
     def without(self, tenant: str, source: str) -> Segment:
         """The same segment with every chunk of one document dead; itself where it holds none."""
