@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from bedside.core.context import Assembly, Item, Opaque, ToolCall
@@ -32,6 +32,7 @@ __all__ = [
     "Quote",
     "Route",
     "Tool",
+    "ToolUse",
     "TurnRequest",
     "Verdict",
     "got",
@@ -284,12 +285,34 @@ class NoModel(Exception):
 
 @value
 class Tool:
-    """A tool that a model may call: a name, a JSON Schema, and the need that its arguments make."""
+    """A tool that a model may call: a name, a JSON Schema, and the need that its arguments make.
+
+    `items` turns what a source gave into what the model reads, best first.
+    """
 
     name: str
     description: str
     schema: Mapping[str, object]
     need: Callable[[Mapping[str, object]], Need[Any]]
+    items: Callable[[Any], Iterable[Item]] = tuple
+
+
+@value
+class ToolUse:
+    """One tool call of a step as it went: what was asked and what came back.
+
+    `arguments` is JSON text as the model wrote it, `round` the number of the model call that asked,
+    from 1. `sources` are the ids of what came back, best first, `why_empty` says why there is none.
+    `error` is the refusal or failure that the model was told, "" where it was answered.
+    """
+
+    name: str
+    arguments: str
+    round: int
+    sources: tuple[str, ...] = ()
+    why_empty: str = ""
+    error: str = ""
+    ms: float = 0.0
 
 
 class Gateway(Protocol):

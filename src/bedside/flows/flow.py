@@ -25,6 +25,7 @@ from bedside.core.turn import (
     Plan,
     Route,
     Tool,
+    ToolUse,
     TurnRequest,
     Verdict,
 )
@@ -82,7 +83,9 @@ class Step(Generic[S]):
 
     `unaided` is what stands when no model can: the flow's own pure writer. `release` says in
     which units text is shown after its checks. `repairs` is the most model calls that failed
-    checks may cost.
+    checks may cost. With `calls` 0 no model is asked: `unaided` writes the step. `uses` is the most
+    tool calls that are answered, parallel ones counted singly (`None`: no limit but `calls`);
+    `spent` is what the model is told where it asks for one more.
     """
 
     name: str
@@ -96,6 +99,8 @@ class Step(Generic[S]):
     release: Release = "sentence"
     tools: tuple[Tool, ...] = ()
     calls: int = 1
+    uses: int | None = None
+    spent: str = "No tool call is left. Write the answer now."
     schema: object | None = None
     repairs: int = 1
 
@@ -104,7 +109,8 @@ class Step(Generic[S]):
 class Done(Generic[S]):
     """A finished step. `step` and `prompt` are `None` where rules took the whole question.
 
-    `lost` names what a tool looked for and a source did not give, as "name: why".
+    `lost` names what a tool looked for and a source did not give, as "name: why"; `used` are all
+    tool calls in order, those refused too.
     """
 
     step: Step[S] | None
@@ -114,6 +120,7 @@ class Done(Generic[S]):
     calls: tuple[Ended, ...] = ()
     why_unaided: str = ""
     lost: tuple[str, ...] = ()
+    used: tuple[ToolUse, ...] = ()
 
 
 @value

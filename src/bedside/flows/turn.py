@@ -27,6 +27,7 @@ from bedside.core.turn import (
     Change,
     Check,
     Citation,
+    Decoder,
     Delta,
     Draft,
     Ended,
@@ -38,7 +39,7 @@ from bedside.core.turn import (
     Need,
     NoModel,
     Plan,
-    Tool,
+    ToolUse,
     TurnRequest,
     Verdict,
 )
@@ -167,9 +168,14 @@ async def run_flow(
     if request.option("call", "yes") == "no":
         return _assembled_only(flow, view, trace)
     if (draft := flow.answer(view)) is not None:
-        return await _by_rule(flow, view, draft, io, out, trace)
+        done = await _by_rule(flow.next(view), flow.checks, view, draft, io, out, trace)
+        return replace(view, done=(done,))
     while (step := flow.next(view)) is not None:
-        view = replace(view, done=(*view.done, await _perform(step, view, io, out, trace)))
+        if step.calls < 1:
+            done = await _by_rule(step, flow.checks, view, step.unaided(view), io, out, trace)
+        else:
+            done = await _perform(step, view, io, out, trace)
+        view = replace(view, done=(*view.done, done))
     return view
 
 
@@ -207,34 +213,39 @@ def _assembled_only(flow: Flow[S], view: View[S], trace: Trace) -> View[S]:
 
 
 async def _by_rule(
-    flow: Flow[S], view: View[S], draft: Draft, io: Services[S], out: Emit, trace: Trace
-) -> View[S]:
+    step: Step[S] | None,
+    otherwise: tuple[Check, ...],
+    view: View[S],
+    draft: Draft,
+    io: Services[S],
+    out: Emit,
+    trace: Trace,
+) -> Done[S]:
     """Check and release a rule's answer; the context is compiled too, for the receipt."""
-    step = flow.next(view)
-    prompt = _compile(step, view, view.opened.numbering) if step is not None else None
-    numbering = prompt.numbering if prompt is not None else view.opened.numbering
-    draft, shown = number_draft(draft, numbering, prompt)
-    checks = step.checks if step is not None else flow.checks
+    numbering = _numbering(view)
+    prompt = _compile(step, view, numbering) if step is not None else None
+    draft, shown = number_draft(draft, prompt.numbering if prompt else numbering, prompt)
+    checks = step.checks if step is not None else otherwise
     verdict, text = io.gate("whole", checks, shown).close(draft, last=True)
     for event in text:
         await out(event)
     trace.add("answered", by=draft.by, claims=len(verdict.claims), removed=len(verdict.removed))
-    done: Done[S] = Done(step=step, draft=draft, verdict=verdict, prompt=shown)
-    return replace(view, done=(done,))
+    return Done(step=step, draft=draft, verdict=verdict, prompt=shown)
+
+
+def _numbering(view: View[S]) -> Numbering:
+    """The session's numbers with those that earlier steps gave."""
+    given = (done.prompt.numbering for done in reversed(view.done) if done.prompt is not None)
+    return next(given, view.opened.numbering)
 
 
 async def _perform(
     step: Step[S], view: View[S], io: Services[S], out: Emit, trace: Trace
 ) -> Done[S]:
-    numbering = next(
-        (done.prompt.numbering for done in reversed(view.done) if done.prompt is not None),
-        view.opened.numbering,
-    )
-    prompt = _compile(step, view, numbering)
+    prompt = _compile(step, view, _numbering(view))
     trace.add("assembled", step=step.name, tokens=prompt.tokens, limit=step.budget.limit)
     ended: list[Ended] = []
-    lost: list[str] = []
-    left, repairs, why_unaided = step.calls, step.repairs, ""
+    left, repairs, why_unaided, uses = step.calls, step.repairs, "", _Uses(step)
     before: Draft | None = None
     while True:
         left -= 1
@@ -265,9 +276,7 @@ async def _perform(
                     else:
                         ended.append(event)
                         trace.calls.append(event)
-            draft = decoder.finish()
-            last = ended[-1] if ended else Ended(usage={}, model="unknown", cut=True)
-            draft = replace(draft, by=f"model:{last.model}", cut=draft.cut or last.cut)
+            draft = _written(decoder, ended)
         except NoModel as error:
             ended.extend(error.calls)
             trace.calls.extend(error.calls)
@@ -281,21 +290,9 @@ async def _perform(
             gate, asked, repairs = io.gate(step.release, step.checks, prompt), [], 0
         trace.asking = False
         if asked and left > 0:
-            results = await _use(step.tools, asked, view.opened.grant, io, trace, lost)
-            opaque = ended[-1].opaque if ended else ()
-            said = Message(
-                role="assistant",
-                parts=(*((draft.text,) if draft.text else ()), *asked, *opaque),
-                tokens=view.opened.count(draft.text),
-            )
-            prompt = extend(
-                prompt,
-                said=said,
-                results=results,
-                budget=step.budget,
-                calls_left=left,
-                count=view.opened.count,
-            )
+            results = await uses.answer(asked, view.opened.grant, io, trace)
+            left = min(left, 1) if uses.spent else left
+            prompt = _answered(step, view, prompt, draft, asked, results, ended, left)
             continue
         verdict, text = gate.close(draft, last=repairs == 0 or sent or draft.cut)
         if verdict.repair is None:
@@ -321,46 +318,120 @@ async def _perform(
         prompt=prompt,
         calls=tuple(ended),
         why_unaided=why_unaided,
-        lost=tuple(dict.fromkeys(lost)),
+        lost=tuple(dict.fromkeys(uses.lost)),
+        used=tuple(uses.made),
     )
+
+
+def _answered(
+    step: Step[S],
+    view: View[S],
+    prompt: Assembly,
+    draft: Draft,
+    asked: Sequence[ToolCall],
+    results: Sequence[ToolResult],
+    ended: Sequence[Ended],
+    left: int,
+) -> Assembly:
+    """The prompt with what the model said before its tools, and what these brought."""
+    opaque = ended[-1].opaque if ended else ()
+    said = Message(
+        role="assistant",
+        parts=(*((draft.text,) if draft.text else ()), *asked, *opaque),
+        tokens=view.opened.count(draft.text),
+    )
+    return extend(
+        prompt,
+        said=said,
+        results=results,
+        budget=step.budget,
+        calls_left=left,
+        count=view.opened.count,
+    )
+
+
+def _written(decoder: Decoder, ended: Sequence[Ended]) -> Draft:
+    """What came in, with the model that wrote it."""
+    draft = decoder.finish()
+    last = ended[-1] if ended else Ended(usage={}, model="unknown", cut=True)
+    return replace(draft, by=f"model:{last.model}", cut=draft.cut or last.cut)
 
 
 def _held(release: Release) -> Release:
     return "never" if release == "never" else "whole"
 
 
-async def _use(
-    tools: Sequence[Tool],
-    asked: Sequence[ToolCall],
-    grant: Grant,
-    io: Services[S],
-    trace: Trace,
-    lost: list[str],
-) -> list[ToolResult]:
-    """Answer each tool call; a wrong call gets an error that the model can act on.
+class _Uses:
+    """Answers a step's tool calls and counts them; a wrong call gets an error to act on.
 
-    What a source did not give is added to `lost`.
+    `made` are all calls in order; `lost` names what a source did not give.
     """
-    by_name = {tool.name: tool for tool in tools}
-    results: list[ToolResult] = []
-    for call in asked:
-        tool = by_name.get(call.name)
+
+    def __init__(self, step: Step[S]) -> None:
+        self._by_name = {tool.name: tool for tool in step.tools}
+        self._most, self._refusal = step.uses, step.spent
+        self._answered = self._round = 0
+        self.made: list[ToolUse] = []
+        self.lost: list[str] = []
+
+    @property
+    def spent(self) -> bool:
+        """Whether no further call would be answered."""
+        return self._most is not None and self._answered >= self._most
+
+    async def answer(
+        self, asked: Sequence[ToolCall], grant: Grant, io: Services[S], trace: Trace
+    ) -> list[ToolResult]:
+        """One result for each call of one round, in order."""
+        self._round += 1
+        results: list[ToolResult] = []
+        for call in asked:
+            result, use = await self._one(call, grant, io, trace)
+            results.append(result)
+            self.made.append(use)
+            trace.add(
+                "tool",
+                # What a model wrote is no public field: a name that is no tool's stays out.
+                name=call.name if call.name in self._by_name else "unknown",
+                round=self._round,
+                items=len(result.items),
+                refused=bool(use.error),
+                took_ms=round(use.ms, 2),
+            )
+        return results
+
+    async def _one(
+        self, call: ToolCall, grant: Grant, io: Services[S], trace: Trace
+    ) -> tuple[ToolResult, ToolUse]:
+        use = ToolUse(name=call.name, arguments=call.arguments, round=self._round)
+        tool = self._by_name.get(call.name)
         if tool is None:
-            names = ", ".join(sorted(by_name))
-            results.append(ToolResult(id=call.id, error=f"No tool {call.name!r}. Use: {names}."))
-            continue
+            return _refused(call, use, f"No tool of this name. Use: {', '.join(self._by_name)}.")
+        if self.spent:
+            return _refused(call, use, self._refusal)
         try:
             arguments = json.loads(call.arguments or "{}")
             need = tool.need(arguments)
             hash(need)  # a list where a text is wanted
-        except (ValueError, KeyError, TypeError, AttributeError, CallerError) as error:
-            wrong = f"Arguments are wrong ({type(error).__name__}). Follow the tool's schema."
-            results.append(ToolResult(id=call.id, error=wrong))
-            continue
+        except CallerError as error:
+            return _refused(call, use, f"Arguments are wrong: {error}")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            why = f"Arguments are wrong ({type(error).__name__}). Follow the tool's schema."
+            return _refused(call, use, why)
+        self._answered += 1
         found = (await _gather((need,), grant, io, trace))[need]
         if isinstance(found, Lost):
-            lost.append(f"{need.name}: {found.why}")
-            results.append(ToolResult(id=call.id, error=f"The search failed: {found.why}."))
-        else:
-            results.append(ToolResult(id=call.id, items=tuple(found.value)))
-    return results
+            self.lost.append(f"{need.name}: {found.why}")
+            return _refused(call, replace(use, ms=found.ms), f"The search failed: {found.why}.")
+        self.lost += [f"{need.name}: {why}" for why in getattr(found.value, "degraded", ())]
+        items = tuple(tool.items(found.value))
+        return ToolResult(id=call.id, items=items), replace(
+            use,
+            sources=tuple(item.key for item in items),
+            why_empty=getattr(found.value, "why_empty", ""),
+            ms=found.ms,
+        )
+
+
+def _refused(call: ToolCall, use: ToolUse, why: str) -> tuple[ToolResult, ToolUse]:
+    return ToolResult(id=call.id, error=why), replace(use, error=why)
