@@ -1,0 +1,169 @@
+"""What a statement of a note is about, told by its words. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.clinical.analytes import find_analytes
+from bedside.clinical.drugs import find_drugs
+
+__all__ = [
+    "hedged",
+    "is_allergy",
+    "is_demographic",
+    "is_imaging",
+    "is_lab",
+    "is_medicine",
+    "is_order",
+    "is_problem_line",
+    "is_vital",
+    "urgency",
+]
+
+_I = re.IGNORECASE
+_AGE = re.compile(
+    r"\b\d{1,3}[\s-]*(?:year|yr|month|week|day)[\s-]*old\b|\bis (?:\w+ )?\d{1,3} years old|\b\d{1,3}\s?y/?o\b",
+    _I,
+)
+_ALLERGY = re.compile(
+    r"\ballerg(?:y|ies|ic)\b|\bNKD?A\b|\bintoleran(?:t|ce)\b|\badverse reaction", _I
+)
+_VITAL = re.compile(
+    r"\b(?:blood pressure|BP|heart rate|HR|pulse(?: rate)?|respirat(?:ions|ory rate)|RR|temp(?:erature)?|SpO2|oxygen saturation"
+    r"|O2 sat\w*|weight|height|BMI|afebrile)\b[^.\n]{0,70}?\d|\b\d{2,3}/\d{2,3}\s*mm ?Hg\b|\bvital signs?\b",
+    _I,
+)
+_IMAGING = re.compile(
+    r"\b(?:x-?rays?|radiograph\w*|MRI|CT(?: scan)?|ultrasound|sonogra\w*|echo(?:cardiogra\w*)?|EKG|ECG|electrocardiogra\w*|mammogra\w*"
+    r"|angiogra\w*|DEXA|PET|imaging|doppler|EMG|nerve conduction|spirometry|pulmonary function|PFTs?|EEG|colonoscopy|endoscopy|EGD|biopsy)\b",
+    _I,
+)
+_FOUND = re.compile(
+    r"\b(?:show\w*|reveal\w*|demonstrat\w*|consistent with|read as|interpreted|negative|positive|normal|elevated|low|high|within"
+    r"|unremarkable|no evidence|reviewed|result\w*|came back|found|obtained|indicat\w*|suggest\w*|was|were|is|are)\b",
+    _I,
+)
+_LAB_WORDS = re.compile(
+    r"\b(?:labs?|lab work|laborator\w+|blood ?work|CBC|CMP|BMP|metabolic panel|lipid panel|urinalysis|UA|culture|hemoglobin A1c"
+    r"|A1c|titers?|antibod\w+|pathology)\b",
+    _I,
+)
+_TAKES = re.compile(
+    r"\b(?:tak(?:e|es|ing|en)|on|uses?|using|prescribed|continu\w+|started|utilize\w*|mg|mcg|tablets?|inhaler|daily|twice|medications?)\b",
+    _I,
+)
+_VERB = (
+    r"(?:continue|start|restart|begin|initiate|increase|decrease|reduce|stop|discontinue|hold|resume|switch|change|titrate|taper|order|obtain|get"
+    r"|check|recheck|repeat|refer|referral|schedule|follow[- ]?up|follow up|return|call|contact|monitor|prescribe|give|administer|arrange"
+    r"|consult|consider|recommend|advise|encourage|avoid|use|take|apply|wear|rest|ice|elevate|perform|proceed|send|admit|discharge|draw"
+    r"|provide|discuss|review|add|maintain|keep|limit|increase|screen|vaccinate|go|bring|seek|report|complete|plan|add|finish|wean|replace)"
+)
+_ORDER = re.compile(
+    rf"^(?:please |also,? |then |and )?{_VERB}\b(?! of\b)"
+    r"|\b(?:I(?:['’]ll| will| would|['’]d| am going to|['’]m going to| have| also)|we(?:['’]ll| will| are going to|['’]re going to| can| would| should| shall| could)"
+    r"|will (?:be )?(?:order\w*|start\w*|continu\w*|obtain\w*|schedul\w*|refer\w*|return|follow|send|check\w*|get|need|call|contact|have|take|use|see|go|monitor\w*|increase\w*"
+    r"|decrease\w*|prescri\w*|repeat\w*|come|undergo|remain|discontinu\w*|stop|begin|add|give\w*|recheck\w*|proceed|provide\w*|try|plan|also|discuss|perform|do|be))\b"
+    r"|\b(?:was|were|is|are|been|be) (?:ordered|referred|prescribed|advised|instructed|recommended|scheduled|encouraged|counsel\w*|asked|told|discharged|admitted"
+    r"|given|provided|sent|placed|started|discontinued|increased|decreased|educated)\b"
+    r"|\b(?:recommend\w*|advis(?:e|ed|ing)|encourag(?:e|ed)|instructed|(?<!as )prescrib(?:e|ed|ing)|referral|refill|follow[- ]up|should|needs? to|to be (?:done|seen)|return (?:to|for|in)|p\.?r\.?n"
+    r"|can (?:continue|take|use|start|try|consider|be considered)|may (?:take|use|return)|plan(?:s|ned)? (?:to|is|for)|if .{0,60}(?:then|we|call|return))\b",
+    _I,
+)  # fmt: skip
+_LABELLED = re.compile(
+    r"^(?:medical treatment|additional testing|specialist referrals?|patient education(?: and counseling)?|medications?|treatment|follow[- ]?up|"
+    r"testing|referrals?|diet|activity|disposition|procedures?|imaging|labs?|rx|plan)\s*[:-]", _I
+)  # fmt: skip
+_REASONING = re.compile(r"^(?:medical reasoning|reasoning|impression|assessment)\s*[:-]", _I)
+_AGREED = re.compile(
+    r"\b(?:understands? and agrees?|agree\w* with (?:the|this)|all (?:of )?(?:\w+ )?questions|verbali[sz]ed understanding|patient agreements?)\b",
+    _I,
+)
+_INTRODUCES = re.compile(
+    r"\bold\b.{0,120}\b(?:who )?(?:presents?|presented|comes?|came|returns?|is here|seen)\b", _I
+)
+_STATE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|am|be|been|being|does|do|did|shows?|reports?|denies|presents?|will|would|can|may|might|should)\b",
+    _I,
+)
+_HEDGED = re.compile(
+    r"\b(?:consider(?:ed|ing)?|may|might|could|possibl[ey]|(?<!determine )(?<!see )(?<!assess )(?<!check )if|unless|depending|discuss(?:ed)?|option|as needed|would like|versus|vs\.?)\b",
+    _I,
+)
+_NOW = re.compile(
+    r"\b(?:immediate(?:ly)?|stat|emergen(?:cy|t|tly)|urgent(?:ly)?|right away|as soon as possible|asap|911|emergency (?:room|department)|admit|at once|today)\b",
+    _I,
+)
+_SOON = re.compile(
+    r"\b(?:start|begin|initiate|increase|decrease|reduce|stop|discontinue|hold|prescri\w+|switch|taper|this week|tomorrow|within \d+ (?:hours|days?))\b",
+    _I,
+)
+_LATE = re.compile(
+    r"\b(?:follow[- ]?up|return|recheck|repeat|months?|weeks?|annual|year|continue|maintain|monitor|encourag\w+|educat\w+|diet|exercise)\b",
+    _I,
+)
+_LONG = 90
+
+
+def is_demographic(text: str) -> bool:
+    """Does it say who the patient is: an age?"""
+    return _AGE.search(text) is not None
+
+
+def is_allergy(text: str) -> bool:
+    """Does it speak of an allergy, or of none?"""
+    return _ALLERGY.search(text) is not None
+
+
+def is_medicine(text: str) -> bool:
+    """Does it say that a medicine is taken?"""
+    return bool(find_drugs(text)) and _TAKES.search(text) is not None
+
+
+def is_vital(text: str) -> bool:
+    """Does it give a vital sign?"""
+    return _VITAL.search(text) is not None
+
+
+def is_imaging(text: str) -> bool:
+    """Does it give what an image or a study showed?"""
+    return _IMAGING.search(text) is not None and _FOUND.search(text) is not None
+
+
+def is_lab(text: str) -> bool:
+    """Does it give a laboratory result?"""
+    named = _LAB_WORDS.search(text) is not None or bool(find_analytes(text))
+    return named and (any(char.isdigit() for char in text) or _FOUND.search(text) is not None)
+
+
+def is_order(text: str) -> bool:
+    """Does it say what is to be done?"""
+    if _REASONING.match(text) or _AGREED.search(text) or _INTRODUCES.search(text):
+        return False
+    return _LABELLED.match(text) is not None or _ORDER.search(text) is not None
+
+
+def is_problem_line(text: str) -> bool:
+    """Is it a problem's name alone, as it stands above its assessment?"""
+    bare = text.strip().rstrip(".:")
+    return (
+        0 < len(bare) <= _LONG
+        and ":" not in bare
+        and not bare.lower().startswith(("patient ", "the patient", "she ", "he ", "they "))
+        and _STATE.search(bare) is None
+        and _ORDER.search(bare) is None
+        and any(char.isalpha() for char in bare)
+    )
+
+
+def hedged(text: str) -> bool:
+    """Does the note itself leave it open?"""
+    return _HEDGED.search(text) is not None
+
+
+def urgency(text: str) -> int:
+    """0 at once, 1 soon (a change of treatment), 2 in its time, 3 routine."""
+    if _NOW.search(text):
+        return 0
+    if _SOON.search(text):
+        return 1
+    return 3 if _LATE.search(text) else 2
