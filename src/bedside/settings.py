@@ -96,6 +96,28 @@ class Settings:
         env="BEDSIDE_EMBEDDER",
         toml="knowledge.embedder",
     )
+    vectors: str = _setting(
+        "memory",
+        "Where knowledge above the bound below is searched by meaning: memory, pgvector, qdrant.",
+        env="BEDSIDE_VECTORS",
+        toml="knowledge.vectors",
+    )
+    vectors_in_memory: int = _setting(
+        250_000,
+        "Most vectors of knowledge held in memory where vectors names another place.",
+        env="BEDSIDE_VECTORS_IN_MEMORY",
+        toml="knowledge.vectors_in_memory",
+        least=0,
+    )
+    qdrant: str = _setting(
+        "",
+        "Qdrant: the server's address (http://host:6333), or a folder for trying it.",
+        env="BEDSIDE_QDRANT",
+        toml="knowledge.qdrant",
+    )
+    qdrant_key: str = _setting(
+        "", "Qdrant: its API key.", env="BEDSIDE_QDRANT_KEY", toml="", secret=True
+    )
     country: str = _setting(
         "IN",
         "Country (ISO 3166-1 alpha-2) whose guideline order and references are named.",
@@ -298,7 +320,27 @@ def load_settings(
         raise InvalidArgument(
             "BEDSIDE_EGRESS_IDENTIFIERS", found=found["egress_identifiers"], want="remove or keep"
         )
+    _check_vectors(found)
     return Settings(**found, origins=tuple(origins))
+
+
+def _check_vectors(found: Mapping[str, Any]) -> None:
+    """What the index of vectors needs.
+
+    Raises:
+        InvalidArgument: it names no index, or lacks the store or the address that it needs.
+    """
+    vectors, database = found["vectors"], found["database"]
+    if vectors not in ("memory", "pgvector", "qdrant"):
+        raise InvalidArgument("BEDSIDE_VECTORS", found=vectors, want="memory, pgvector or qdrant")
+    if vectors == "pgvector" and (not database or database.startswith("sqlite")):
+        raise InvalidArgument(
+            "BEDSIDE_VECTORS", found=vectors, want="memory or qdrant where the store is SQLite"
+        )
+    if vectors == "qdrant" and not found["qdrant"]:
+        raise InvalidArgument(
+            "BEDSIDE_QDRANT", found="", want="the address of a server, as http://host:6333"
+        )
 
 
 def _read_toml(home: Path) -> tuple[dict[str, Any], str]:

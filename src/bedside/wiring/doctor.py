@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import and_, func, select, text
 
 from bedside import __version__
 from bedside.clinical.packs import Pack, PackFile, parse_pack
 from bedside.core.errors import BedsideError, OutsideError
+from bedside.knowledge.index.snapshot import MOST_VECTORS
 from bedside.storage import turns
+from bedside.storage.tables.knowledge import chunk_vector
 from bedside.storage.tables.source import chunk, source
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["examine", "packs"]
 
 SMALL_DISK = 500_000_000
-MANY_VECTORS = 250_000
+_SAME_CHUNK = and_(chunk_vector.c.tenant == chunk.c.tenant, chunk_vector.c.chunk == chunk.c.id)
 
 
 async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
@@ -33,6 +36,7 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         await _cut(engine, repair=repair),
         await _waiting(engine),
         await _size(engine),
+        *await _outside(engine, repair=repair),
         _disk(engine),
         _embedder(engine),
         _models(engine),
@@ -94,16 +98,49 @@ async def _waiting(engine: Engine) -> dict[str, Any]:
 
 
 async def _size(engine: Engine) -> dict[str, Any]:
+    """Vectors of shared knowledge: a patient's own are read for each question, and weigh nothing here."""
     n = await engine.store.read(
-        lambda c: c.execute(select(func.count()).select_from(chunk)).scalar_one()
+        lambda c: c.execute(
+            select(func.count())
+            .select_from(chunk_vector.join(chunk, _SAME_CHUNK))
+            .where(chunk.c.patient.is_(None))
+        ).scalar_one()
     )
-    if n <= MANY_VECTORS:
-        return _check("size", f"{n:,} chunks")
+    if engine.settings.vectors != "memory":
+        most = engine.settings.vectors_in_memory
+        where = "memory" if n <= most else engine.settings.vectors
+        return _check("size", f"{n:,} vectors of knowledge, searched in {where} (bound {most:,})")
+    if n <= MOST_VECTORS:
+        return _check("size", f"{n:,} vectors of knowledge, searched in memory")
     return _check(
         "size",
-        f"{n:,} chunks: above the tested bound of {MANY_VECTORS:,} for search in memory",
+        f"{n:,} vectors of knowledge: above the tested bound of {MOST_VECTORS:,} for search in "
+        "memory. Set BEDSIDE_VECTORS to pgvector (in a PostgreSQL store) or to qdrant.",
         ok=False,
     )
+
+
+async def _outside(engine: Engine, *, repair: bool) -> list[dict[str, Any]]:
+    """How the index outside the rows stands; `repair` compares every document and mends."""
+    name = engine.settings.vectors
+    if name == "memory":
+        return []
+    try:
+        outside = engine.texts.outside
+        if outside is None:
+            return [_check("vectors", f"{name} is set, and embeddings are switched off")]
+        mended = await asyncio.to_thread(outside.follower.repair) if repair else 0
+        found = await asyncio.to_thread(outside.follower.standings)
+    except BedsideError as error:
+        return [_check("vectors", str(error), ok=False)]
+    held, wanted = sum(one.held for one in found), sum(one.wanted for one in found)
+    behind = sum(one.head - one.mark for one in found)
+    detail = f"{name}: {held:,} of {wanted:,} vectors, {behind:,} changes behind"
+    if repair:
+        detail += f"; {mended} documents mended"
+    elif not all(one.whole for one in found):
+        detail += "; `bedside doctor --repair` mends it"
+    return [_check("vectors", detail, ok=all(one.whole for one in found))]
 
 
 def _disk(engine: Engine) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, BedsideError, OutsideError
 from bedside.core.ids import PatientId
-from bedside.knowledge.bulk import bulk
+from bedside.knowledge.index.protocol import VectorIndex
 from bedside.knowledge.ingest import (
     IngestReport,
     Labels,
@@ -28,6 +28,7 @@ from bedside.knowledge.ingest import (
     embed_pending,
     ingest,
 )
+from bedside.knowledge.near import Outside
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.parse import Parsed, parse
 from bedside.knowledge.parse.apart import parse_apart
@@ -40,6 +41,7 @@ from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 from bedside.wiring.ask import Who
 from bedside.wiring.embedding import make_embedder
+from bedside.wiring.vectors import make_outside
 
 __all__ = ["Tell", "Texts"]
 
@@ -62,8 +64,20 @@ class Texts:
         return make_embedder(self._settings)
 
     @cached_property
+    def outside(self) -> Outside | None:
+        """The index of vectors that the settings name, `None` where memory holds them."""
+        return make_outside(self._settings, self._store, self._embedder)
+
+    @property
+    def indexes(self) -> tuple[VectorIndex, ...]:
+        """Every index outside the rows: what an erasure must reach."""
+        return (self.outside.index,) if self.outside is not None else ()
+
+    @cached_property
     def _knowledge(self) -> Knowledge:
-        return Knowledge(self._store, embedder=self._embedder, clock=self._clock)
+        return Knowledge(
+            self._store, embedder=self._embedder, clock=self._clock, outside=self.outside
+        )
 
     def embedder_id(self) -> str:
         """The embedding model's id; loads it, so that a broken one shows."""
@@ -84,15 +98,8 @@ class Texts:
         return await self._knowledge.search(grant, need)
 
     async def bulk(self, need: SearchNeed, grant: Grant) -> Hits:
-        """What serves when search does not: a patient's documents as bulk text."""
-        if need.corpus == "knowledge" or grant.patient is None:
-            return Hits(why_empty="search did not answer", degraded=("search did not answer",))
-        patient = str(grant.patient)
-        only = [*need.fresh, *need.selected] or None
-        found = await self._store.read(
-            lambda c: bulk(c, tenant=grant.tenant, patient=patient, only=only)
-        )
-        return Hits(hits=tuple(found), degraded=("search did not answer",))
+        """What serves when search does not answer: bulk text of the need's own scope."""
+        return await asyncio.to_thread(self._knowledge.bulk_now, grant, need)
 
     async def search(
         self,
@@ -364,9 +371,12 @@ class Texts:
 
     def _embed(self, tell: Callable[[Progress], None]) -> int:
         with self._embedding:
-            return embed_pending(
+            ready = embed_pending(
                 self._store, self._embedder, progress=tell, stop=self._stopping.is_set
             )
+            if self.outside is not None:
+                self.outside.follower.catch_up(stop=self._stopping.is_set)
+            return ready
 
     async def keep_embedding(self) -> None:
         """Make vectors whenever some are missing, until the process ends."""
@@ -380,8 +390,12 @@ class Texts:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
     def close(self) -> None:
-        """Stop background work at its next batch."""
+        """Stop background work at its next batch, and let go of the index once it has stopped."""
         self._stopping.set()
+        if isinstance(self.__dict__.get("outside"), Outside):
+            with self._embedding:
+                for index in self.indexes:
+                    index.close()
 
 
 def _told(progress: Tell | None) -> Callable[[Progress], None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import ColumnElement, Connection, and_, distinct, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
 from bedside.core.value import value
 from bedside.knowledge.index.protocol import Held, Scope, VectorIndex
@@ -182,7 +182,7 @@ class Follower:
 
 
 def _tenants(connection: Connection) -> Sequence[str]:
-    query = select(distinct(knowledge_change.c.tenant)).order_by(knowledge_change.c.tenant)
+    query = select(knowledge_change.c.tenant).distinct().order_by(knowledge_change.c.tenant)
     return connection.execute(query).scalars().all()
 
 
