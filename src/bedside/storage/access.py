@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from bedside.core.access import Grant
 from bedside.core.ids import ActorId, PatientId, PersonId, SessionId, TenantId
@@ -159,18 +159,26 @@ def reference_of(connection: Connection, *, tenant: TenantId, patient: str) -> s
     return reference(secret(connection, _SECRET), tenant, patient)
 
 
-def redact(connection: Connection, *, tenant: TenantId, patient: str) -> int:
-    """Put the patient's reference where the id stands; how many entries it stood in.
+def redact(
+    connection: Connection, *, tenant: TenantId, patient: str, sessions: Sequence[str] = ()
+) -> int:
+    """Put references where the ids of the patient and of the sessions stand; how many entries.
 
     Nothing else of an entry changes, and the chain holds: it commits to references, not to ids.
+    Call inside a write transaction.
     """
-    known = reference_of(connection, tenant=tenant, patient=patient)
-    changed = connection.execute(
-        update(audit)
-        .where(audit.c.tenant == tenant, audit.c.patient == patient)
-        .values(patient=known)
-    )
-    return changed.rowcount
+    key = secret(connection, _SECRET)
+    own = audit.c.tenant == tenant
+    here = own & ((audit.c.patient == patient) | audit.c.session.in_(sessions))
+    total = connection.execute(select(func.count()).select_from(audit).where(here)).scalar_one()
+    for column, known in ((audit.c.session, sessions), (audit.c.patient, (patient,))):
+        for ident in known:
+            connection.execute(
+                update(audit)
+                .where(own, column == ident)
+                .values({column.name: reference(key, tenant, ident)})
+            )
+    return total
 
 
 def _head(tenant: str) -> str:
@@ -191,14 +199,15 @@ _SECRET = "patient"  # noqa: S105 - the name of one
 
 
 def _digest(fields: dict[str, object], *, key: bytes) -> str:
-    """The hash of an entry, over the patient's reference: an id can go, and nothing else."""
+    """The hash of an entry, over references of patient and session: an id can go, nothing else."""
     body = {
         name: item.astimezone(UTC).isoformat() if isinstance(item, datetime) else item
         for name, item in fields.items()
         if name in _CHAINED
     }
-    if body["patient"] is not None:
-        body["patient"] = reference(key, str(body["tenant"]), str(body["patient"]))
+    for name in ("patient", "session"):
+        if body[name] is not None:
+            body[name] = reference(key, str(body["tenant"]), str(body[name]))
     text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -151,11 +151,13 @@ def bury(
     """
     if who not in known_patients(connection, tenant):
         raise NotFound("patient", who, hint="`bedside patients` lists them.")
+    talks = select(session.c.id).where(session.c.tenant == tenant, session.c.patient == who)
+    sessions = connection.execute(talks).scalars().all()
     removed = remove_rows(connection, tenant=tenant, who=who)
     known = access.reference_of(connection, tenant=tenant, patient=who)
     stone = Tombstone(tenant=tenant, id=ident, patient=known, actor=actor, at=at)
     put(connection, stone)
-    access.redact(connection, tenant=tenant, patient=who)
+    access.redact(connection, tenant=tenant, patient=who, sessions=sessions)
     access.note(
         connection,
         tenant=tenant,

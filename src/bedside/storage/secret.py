@@ -8,9 +8,10 @@ import secrets
 
 from sqlalchemy import Connection, insert, select
 
+from bedside.storage.store import Store
 from bedside.storage.tables.jobs import meta
 
-__all__ = ["ERASED", "reference", "secret", "stored_secret"]
+__all__ = ["ERASED", "kept_secret", "reference", "secret", "stored_secret"]
 
 ERASED = "erased:"
 """What a reference begins with, so that nobody takes it for a patient's id."""
@@ -35,12 +36,22 @@ def stored_secret(connection: Connection, name: str) -> bytes | None:
     return None if found is None else bytes.fromhex(found)
 
 
-def reference(key: bytes, tenant: str, patient: str) -> str:
-    """What stands for a patient where the id may not: the same for the same id, of no use without it.
+def kept_secret(store: Store, name: str) -> bytes:
+    """The secret of this name, made and kept at its first use. Writes only then.
+
+    Raises:
+        Unavailable: the store does not answer, or may not be written and has no such secret yet.
+    """
+    found = store.read_now(lambda c: stored_secret(c, name))
+    return found or store.write_now(lambda c: secret(c, name))
+
+
+def reference(key: bytes, tenant: str, ident: str) -> str:
+    """What stands for a patient or session where the id may not: the same for the same id.
 
     A reference refers to itself, so that a trail in which ids have been replaced still verifies.
     """
-    if patient.startswith(ERASED):
-        return patient
-    body = f"{tenant}\0{patient}".encode("utf-8", "surrogatepass")
+    if ident.startswith(ERASED):
+        return ident
+    body = f"{tenant}\0{ident}".encode("utf-8", "surrogatepass")
     return ERASED + hmac.new(key, body, hashlib.sha256).hexdigest()[:32]

@@ -14,8 +14,12 @@ from bedside.settings import Settings
 __all__ = ["Routed", "models_config"]
 
 
-def models_config(settings: Settings, *, override: str | None = None) -> ModelsConfig:
+def models_config(
+    settings: Settings, *, secret: bytes, override: str | None = None
+) -> ModelsConfig:
     """The models room's settings; `override` is the chain of one turn (`--model`).
+
+    `secret` is the store's own: it salts the placeholders that stand for identifiers.
 
     Raises:
         InvalidArgument: a chain that is none.
@@ -41,7 +45,7 @@ def models_config(settings: Settings, *, override: str | None = None) -> ModelsC
         egress=EgressConfig(
             allow=frozenset(settings.egress_allow),
             deidentify=settings.egress_identifiers == "remove",
-            secret=str(settings.home).encode(),
+            secret=secret,
         ),
     )
 

@@ -31,6 +31,7 @@ from bedside.record.fetch import fetch
 from bedside.record.needs import RecordNeed
 from bedside.settings import Settings
 from bedside.storage.jobs import Claimed
+from bedside.storage.secret import kept_secret
 from bedside.storage.store import Store
 from bedside.wiring import records
 from bedside.wiring.ask import Who
@@ -55,7 +56,8 @@ class Turning:
 
     def __init__(self, *, settings: Settings, store: Store, clock: Clock, texts: Texts) -> None:
         self.settings, self.store, self.clock, self.texts = settings, store, clock, texts
-        self.models = models_config(settings)
+        self._veil = kept_secret(store, "veil")
+        self.models = models_config(settings, secret=self._veil)
         self.hot = HotData(store)
         self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
         self._gateway = build_gateway(self.models, clock=clock, rng=random.Random())
@@ -80,7 +82,11 @@ class Turning:
             raise AccessDenied("this patient's record", need="a token that names the patient")
         flow = flow_named(request.flow)
         override = request.option("model") or None
-        config = models_config(self.settings, override=override) if override else self.models
+        config = (
+            models_config(self.settings, secret=self._veil, override=override)
+            if override
+            else self.models
+        )
         if "engineer" not in who.roles:
             self._named(config)
         gateway = (

@@ -1,4 +1,4 @@
-"""Tombstones of erasures; the audit chain commits to keyed hashes of patients' ids.
+"""Tombstones of erasures; the audit chain commits to keyed hashes of ids.
 
 The chain of the first schema hashed the ids themselves, so none could ever be taken out of it. Each
 chain is walked and, as far as it is whole, chained anew; from the first entry that does not fit on,
@@ -75,11 +75,12 @@ def _plain(row: dict[str, Any]) -> str:
 
 def _keyed(key: bytes) -> Digest:
     def digest(row: dict[str, Any]) -> str:
-        patient = row["patient"]
-        if patient is not None and not patient.startswith("erased:"):
-            body = f"{row['tenant']}\0{patient}".encode("utf-8", "surrogatepass")
-            patient = "erased:" + hmac.new(key, body, hashlib.sha256).hexdigest()[:32]
-        return _plain({**row, "patient": patient})
+        known = {name: row[name] for name in ("patient", "session")}
+        for name, ident in known.items():
+            if ident is not None and not ident.startswith("erased:"):
+                body = f"{row['tenant']}\0{ident}".encode("utf-8", "surrogatepass")
+                known[name] = "erased:" + hmac.new(key, body, hashlib.sha256).hexdigest()[:32]
+        return _plain({**row, **known})
 
     return digest
 
