@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from datetime import date
 from pathlib import Path
 from random import Random
@@ -340,27 +339,6 @@ def test_an_embedder_that_hangs_leaves_words_to_answer(library, clock, doctor) -
     assert found.degraded == ("dense timed out",)
 
 
-@pytest.mark.timing
-def test_a_search_that_hangs_falls_back_at_its_deadline_and_says_so(store, clock, of_ann) -> None:
-    ingest(
-        store,
-        [text("a.txt", "Asthma letter about salbutamol.")],
-        tenant="clinic",
-        patient="ann",
-        clock=clock,
-    )
-    room = Knowledge(store, embedder=None, clock=clock)
-    gate = threading.Event()
-    room._searched = lambda grant, need: gate.wait(timeout=30)  # type: ignore[method-assign]
-    begun = time.monotonic()
-    found = room.search_now(of_ann, need("salbutamol", "documents", deadline_ms=2_500))
-    took = time.monotonic() - begun
-    gate.set()
-    assert 2.4 <= took <= 2.8
-    assert [h.via for h in found.hits] == ["bulk"]
-    assert found.degraded == ("search timed out",)
-
-
 def test_an_embedder_that_fails_is_named(library, clock, doctor) -> None:
     class Broken(HashedEmbedder):
         def embed(self, texts, *, kind):
@@ -461,8 +439,8 @@ def test_scores_equal_a_plain_bm25(library) -> None:
         want = [
             idf
             * bag.get(stem, 0)
-            * 3.0
-            / (bag.get(stem, 0) + 2.0 * (0.25 + 0.75 * e.length / mean))
+            * 2.2
+            / (bag.get(stem, 0) + 1.2 * (0.25 + 0.75 * e.length / mean))
             for bag, e in zip(bags, entries, strict=True)
         ]
         got = lexical([segment], {stem: 1.0}, statistics=Statistics.of([segment])).scores[0]

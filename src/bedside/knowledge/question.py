@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,6 +18,13 @@ __all__ = ["Question", "read_question"]
 _MOST_WORDS = 64
 _SURE = 0.7
 """From this weight on `expand` is certain enough to spell the term out before embedding."""
+_DIRECT_MARKED, _DIRECT = 6, 4
+"""Telling words up to which a question asks for one thing: with a question mark, and without."""
+_ASKING = re.compile(
+    r"\s*(?:what|how|who|whom|whose|which|when|where|why|is|are|was|were|do|does|did|can|could|"
+    r"should|would|will|may|has|have)\b",
+    re.IGNORECASE,
+)
 _SYNONYM = 0.5
 """What a synonym weighs beside a written word; spellings and spelt-out abbreviations weigh more."""
 
@@ -37,6 +45,18 @@ class Question:
     groups: tuple[frozenset[str], ...]
     names: frozenset[str]
     vector: NDArray[np.float32] | None = None
+
+    @property
+    def direct(self) -> bool:
+        """Whether one thing is asked for in few words ("What causes gout?").
+
+        By its form alone: it ends with a question mark and holds at most 6 telling words, or opens
+        with a question word and holds at most 4. Such a question wants the one passage that answers
+        it; a topic, or a question with its circumstances, wants whatever bears on it.
+        """
+        if self.text.rstrip().endswith("?"):
+            return len(self.groups) <= _DIRECT_MARKED
+        return len(self.groups) <= _DIRECT and _ASKING.match(self.text) is not None
 
     def with_vector(self, vector: NDArray[np.float32] | None) -> Question:
         """The same question with its vector."""

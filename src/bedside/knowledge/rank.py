@@ -1,9 +1,11 @@
 """From segments and a question to ranked chunks: filter, three lists, fusion, feedback. Pure.
 
 The lists are BM25, cosine, and the documents that the query names by their metadata; reciprocal rank
-fusion favours none. Feedback then asks once more with what the best hits have in common (Rocchio
-1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words), and the new lists are fused
-the same way.
+fusion favours none. For a topic, feedback then asks once more with what the best hits have in common
+(Rocchio 1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words) and lets passages that
+resemble each other lend each other a part of their score (Diaz 2005). A direct question wants one
+passage and not its neighbours: its first scores stand, and words count less, since its few words name
+the subject that many passages share.
 """
 
 from __future__ import annotations
@@ -42,14 +44,20 @@ COVERAGE_FLOOR = 0.3
 """Share of the query's weight that a chunk must cover to count as a lexical hit."""
 _WORDS_ENOUGH = 2.0
 """In a long query the share of so many words suffices."""
-FEEDBACK = 20
+FEEDBACK = 15
 FEEDBACK_LEAST = 5
 FEEDBACK_PER = 50
 """One more hit is asked back for so many chunks; a library too small for five has few good ones."""
 FEEDBACK_TERMS = 50
 FEEDBACK_MIX = 0.5
 FEEDBACK_PULL = 0.75
-WORDS_SHARE = 0.4
+WORDS_SHARE = 0.5
+WORDS_SHARE_DIRECT = 0.2
+"""What a standardised BM25 weighs beside a standardised cosine: of a topic, of a direct question."""
+NEIGHBOURHOOD = 100
+NEIGHBOURS = 20
+NEIGHBOURS_SHARE = 0.2
+"""Among so many of the best, a passage's so many nearest give this share of its score."""
 TELLING_WORDS = 8
 
 
@@ -182,12 +190,19 @@ def _fed_back(
     """The candidates once more, for the question as the best of them would put it.
 
     The new scores give new lists, fused like the first; then, since ranks forget how far apart two
-    hits are, the standardised scores order what was fused, cosine at 1 and words at `WORDS_SHARE`. A
-    chunk of hardly any words ("Source: ...") matches by its heading alone and says little: it loses
-    up to one standard deviation, as does a list of references. Where only one list serves, the fused order stands.
+    hits are, the standardised scores order what was fused, cosine at 1 and words at `WORDS_SHARE`
+    (of a direct question the first scores, words at `WORDS_SHARE_DIRECT`). A chunk of hardly any words
+    ("Source: ...") matches by its heading alone and says little: it loses up to one standard
+    deviation, as does a list of references. Where only one list serves, the fused order stands.
     """
     places = sorted(scores)
-    words, vectors = _ask_again(segments, question, first, scores, statistics, places)
+    both = first.words is not None and first.vectors is not None
+    direct = both and question.direct
+    words, vectors = (
+        _same_again(first, places)
+        if direct
+        else _ask_again(segments, question, first, scores, statistics, places)
+    )
     ids = [segments[place.segment].ids[place.chunk] for place in places]
     lists: list[list[Place]] = [by_name] if by_name else []
     for values, least in ((words, 0.0), (vectors, -1.0)):
@@ -198,13 +213,42 @@ def _fed_back(
     if words is None or vectors is None:
         return fused
     lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
-    joined = _standard(vectors) + WORDS_SHARE * _standard(words)
+    joined = _standard(vectors) + (WORDS_SHARE_DIRECT if direct else WORDS_SHARE) * _standard(words)
+    if not direct:
+        joined = _with_neighbours(segments, question, places, joined)
     joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
     joined -= np.array([segments[p.segment].aside[p.chunk] for p in places], dtype=np.float64)
     return {
         place: float(1.0 / (1.0 + np.exp(-score))) + fused.get(place, 0.0)
         for place, score in zip(places, np.round(joined, 6), strict=True)
     }
+
+
+def _with_neighbours(
+    segments: Sequence[Segment],
+    question: Question,
+    places: Sequence[Place],
+    scores: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The scores, those of the best mixed with what the passages nearest to each of them score."""
+    if question.vector is None or len(places) <= NEIGHBOURS:
+        return scores
+    best = np.argsort(-np.round(scores, 6), kind="stable")[:NEIGHBOURHOOD]
+    rows = np.zeros((len(best), len(question.vector)), dtype=np.float32)
+    for number, place in enumerate(places[i] for i in best.tolist()):
+        own = segments[place.segment].vectors_of(place.chunk)
+        if len(own):
+            rows[number] = own[int(np.argmax(own @ question.vector))]
+    alike = np.maximum(np.round(rows @ rows.T, 5), 0.0)
+    np.fill_diagonal(alike, 0.0)
+    most = min(NEIGHBOURS, len(best) - 1)
+    least = np.partition(alike, len(best) - most, axis=1)[:, len(best) - most, None]
+    alike[alike < least] = 0.0
+    whole = alike.sum(axis=1)
+    near = np.divide(alike @ scores[best], whole, out=scores[best].copy(), where=whole > 0)
+    mixed = scores.copy()
+    mixed[best] = (1 - NEIGHBOURS_SHARE) * scores[best] + NEIGHBOURS_SHARE * near
+    return mixed
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:

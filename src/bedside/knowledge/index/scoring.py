@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float32]
-K1, B = 2.0, 0.75
+K1, B = 1.2, 0.75
 """BM25 (Robertson and Zaragoza 2009): saturation of repeated words, and weight of length."""
 
 
