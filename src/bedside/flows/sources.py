@@ -12,18 +12,23 @@ from bedside.core.clock import Clock
 from bedside.core.errors import BedsideError, OutsideError
 from bedside.core.turn import Gathered, Got, Lost, Need
 
-__all__ = ["Reader", "Sources"]
+__all__ = ["GRACE_MS", "Reader", "Sources"]
 
 Reader = Callable[[Any, Grant], Awaitable[Any]]
 """Meets one kind of need under one grant and returns the room's own value."""
+
+
+GRACE_MS = 75
+"""Beyond a need's deadline: a room that keeps the deadline brings its own fallback in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Maps the type of a need to its room, and to what serves when the room is late or down.
 
-    A source that fails makes the turn poorer, never broken: it comes back as `Lost`, or as `Got`
-    with `via` naming the fallback.
+    A room is given up 75 ms after the need's deadline, so that the room's own fallback, which it
+    brings at the deadline, is not lost to a race. A source that fails makes the turn poorer, never
+    broken: it comes back as `Lost`, or as `Got` with `via` naming the fallback.
     """
 
     readers: Mapping[type[Need[Any]], Reader]
@@ -45,7 +50,7 @@ class Sources:
         if reader is None:
             return Lost(why="refused", detail=f"no room meets {type(need).__name__}")
         try:
-            async with asyncio.timeout(need.deadline_ms / 1000):
+            async with asyncio.timeout((need.deadline_ms + GRACE_MS) / 1000):
                 return Got(value=await reader(need, grant), ms=ms())
         except TimeoutError:
             lost = Lost(why="timeout", ms=ms())

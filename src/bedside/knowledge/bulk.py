@@ -1,4 +1,4 @@
-"""What is given when search cannot serve: the beginnings of documents, at a sentence's end."""
+"""What is given when search cannot serve: the beginnings of texts, cut at a sentence's end."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from bedside.core.source import Span
-from bedside.knowledge.index.rows import source_value
-from bedside.knowledge.needs import Hit
+from bedside.knowledge.filters import passes
+from bedside.knowledge.index.entry import Document
+from bedside.knowledge.index.rows import document_of, source_value
+from bedside.knowledge.needs import Filters, Hit
+from bedside.knowledge.question import Question
 from bedside.language.sentences import sentences
+from bedside.language.stems import stems
 from bedside.storage.tables.source import source
 
-__all__ = ["BULK_CHARS", "BULK_DOCUMENTS", "bulk", "cut_at_sentence"]
+__all__ = [
+    "BULK_CHARS",
+    "BULK_DOCUMENTS",
+    "GUIDELINES",
+    "GUIDELINE_CHARS",
+    "bulk",
+    "bulk_knowledge",
+    "cut_at_sentence",
+]
 
 BULK_CHARS = 12_000
 BULK_DOCUMENTS = 10
+GUIDELINES = 2
+GUIDELINE_CHARS = 4_000
 
 
 def bulk(
@@ -70,6 +84,64 @@ def bulk(
                 )
             )
     return found
+
+
+def bulk_knowledge(
+    connection: Connection, question: Question, *, tenants: Sequence[str], filters: Filters
+) -> list[Hit]:
+    """The first 4,000 characters of the at most 2 guidelines that a question names, best first.
+
+    Without an index: a guideline is named by the words that the question shares with its title, its
+    conditions and its medicines, synonyms included. One that shares none, that a filter refuses or
+    that was superseded does not come, so nothing may come.
+    """
+    light = [column for column in source.c if column.name != "text"]
+    rows = connection.execute(
+        select(*light)
+        .where(
+            source.c.tenant.in_(list(tenants)),
+            source.c.patient.is_(None),
+            source.c.kind == "guideline",
+            source.c.superseded.is_(False),
+        )
+        .order_by(source.c.tenant, source.c.id, source.c.revision.desc())
+    )
+    newest: dict[tuple[str, str], tuple[Row[Any], Document]] = {}
+    for row in rows:
+        newest.setdefault((row.tenant, row.id), (row, document_of(row)))
+    known: list[tuple[int, int, int, Row[Any]]] = []
+    for row, document in newest.values():
+        title = frozenset(stems(document.title))
+        labels = frozenset(stems(" ".join((*document.conditions, *document.drugs)))) | title
+        shared = sum(1 for group in question.groups if group & labels)
+        if shared and passes(document, filters):
+            plain = sum(1 for group in question.groups if group & title)
+            known.append((-shared, -plain, -(row.dated or date.min).toordinal(), row))
+    known.sort(key=lambda found: (*found[:3], found[3].tenant, found[3].id))
+    hits: list[Hit] = []
+    for *_, row in known[:GUIDELINES]:
+        text: str = connection.execute(
+            select(func.substr(source.c.text, 1, GUIDELINE_CHARS * 2)).where(
+                source.c.tenant == row.tenant,
+                source.c.id == row.id,
+                source.c.revision == row.revision,
+            )
+        ).scalar_one()
+        start = len(text) - len(text.lstrip())
+        end = cut_at_sentence(text, start, GUIDELINE_CHARS)
+        if start < end:
+            hits.append(
+                Hit(
+                    chunk_id=f"{row.id}:{row.revision}:bulk",
+                    span=Span(source=source_value(row), start=start, end=end),
+                    text=text[start:end],
+                    prefix="",
+                    rank=len(hits) + 1,
+                    score=0.0,
+                    via="bulk",
+                )
+            )
+    return hits
 
 
 def cut_at_sentence(text: str, start: int, most: int) -> int:

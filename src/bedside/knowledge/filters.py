@@ -16,7 +16,7 @@ from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
 from bedside.language.stems import stems
 
-__all__ = ["allowed", "fold", "named"]
+__all__ = ["allowed", "fold", "named", "passes"]
 
 Mask = NDArray[np.bool_]
 
@@ -46,6 +46,15 @@ def allowed(
             mask = kept
         masks.append(mask)
     return tuple(masks), tuple((name, count) for name, count in removed.items() if count)
+
+
+def passes(document: Document, filters: Filters) -> bool:
+    """Whether a document passes every filter."""
+    return all(
+        _passes(document, name, wanted)
+        for name in ("specialty", "type", "condition", "drug", "document", "since")
+        if (wanted := getattr(filters, name)) is not None
+    )
 
 
 def _passes(document: Document, name: str, wanted: object) -> bool:

@@ -12,7 +12,7 @@ from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied, DeadlineExceeded, InvalidArgument, OutsideError
 from bedside.core.source import Span
-from bedside.knowledge.bulk import bulk, cut_at_sentence
+from bedside.knowledge.bulk import bulk, bulk_knowledge, cut_at_sentence
 from bedside.knowledge.embed.protocol import Embedder
 from bedside.knowledge.index.rows import load_patient, pending, source_value
 from bedside.knowledge.index.segment import Segment
@@ -35,6 +35,8 @@ MOST_CHARS_EACH = 2_000
 _FRESH_PASSAGES = 3
 _SPARE = 5
 """Hits read beyond the limit, in place of those that have gone or are too long."""
+_RESERVE_MS, _RESERVE_SHARE = 50, 0.1
+"""Kept back from the deadline for reading bulk text, so that it comes before whoever waits leaves."""
 _EMBED_SHARE = 0.6
 """Share of the deadline that the query's embedding may take before words must do alone."""
 
@@ -69,10 +71,11 @@ class Knowledge:
         """Passages for a query, inside the grant's scope.
 
         Shared knowledge: the tenant's own and that of `SHARED_TENANT`. Documents: those of the
-        grant's patient alone. Filters apply before ranking. When the deadline of the need passes, or
-        nothing is found, a patient's documents come as bulk text; what did not serve is named in
-        `degraded`. At most 8,000 characters: 2,000 of each patient's passage, cut at a sentence; a
-        guideline's passage whole or not at all.
+        grant's patient alone. Filters apply before ranking. When the deadline of the need is all but
+        over (or, of documents, when nothing is found) bulk text comes: a patient's documents, or the
+        beginnings of the guidelines that the query names. What did not serve is named in `degraded`.
+        At most 8,000 characters: 2,000 of each patient's passage, cut at a sentence; a guideline's
+        passage whole or not at all.
 
         Raises:
             AccessDenied: Documents are asked for without a patient in the grant.
@@ -86,15 +89,26 @@ class Knowledge:
             raise AccessDenied("search documents", need="a patient in the grant")
         seconds = need.deadline_ms / 1000
         begun = self._clock.monotonic()
+        searching = seconds - min(_RESERVE_MS / 1000, seconds * _RESERVE_SHARE)
+        lost = ""
         try:
-            found = within(seconds, "search", lambda: self._searched(grant, need))
+            found = within(searching, "search", lambda: self._searched(grant, need))
         except (DeadlineExceeded, OutsideError) as error:
-            why = "search timed out" if isinstance(error, DeadlineExceeded) else "search failed"
-            found = Hits(why_empty=why, degraded=(why,))
+            lost = "search timed out" if isinstance(error, DeadlineExceeded) else "search failed"
+            found = Hits(why_empty=lost, degraded=(lost,))
+        left = max(seconds - (self._clock.monotonic() - begun), 1.0)
         if need.corpus == "documents":
-            left = max(seconds - (self._clock.monotonic() - begun), 0.0)
-            found = self._filled(grant, need, found, seconds=max(left, 1.0))
-        return found
+            return self._filled(grant, need, found, seconds=left)
+        return self._named(grant, need, found, seconds=left) if lost else found
+
+    def bulk_now(self, grant: Grant, need: SearchNeed) -> Hits:
+        """What serves when no search answers at all: bulk text, and `degraded` says so."""
+        lost = "search did not answer"
+        found = Hits(why_empty=lost, degraded=(lost,))
+        seconds = need.deadline_ms / 1000
+        if need.corpus == "knowledge" or grant.patient is None:
+            return self._named(grant, need, found, seconds=seconds)
+        return self._filled(grant, need, found, seconds=seconds)
 
     def warm(self, tenant: str) -> None:
         """Load a tenant's knowledge (and the shared one) now, so that no search waits for it."""
@@ -248,6 +262,23 @@ class Knowledge:
         return found
 
     # ---- fallbacks ------------------------------------------------------------------------------
+
+    def _named(self, grant: Grant, need: SearchNeed, found: Hits, *, seconds: float) -> Hits:
+        """The beginnings of the guidelines that the query names, in place of a search."""
+
+        def read(connection: Connection) -> list[Hit]:
+            return bulk_knowledge(
+                connection,
+                read_question(need.query),
+                tenants=_tenants(grant),
+                filters=need.filters,
+            )
+
+        try:
+            more = within(seconds, "bulk text", lambda: self._store.read_now(read))
+        except (DeadlineExceeded, OutsideError):
+            return replace(found, degraded=(*found.degraded, "bulk text did not serve"))
+        return replace(found, hits=tuple(more), why_empty="" if more else found.why_empty)
 
     def _filled(self, grant: Grant, need: SearchNeed, found: Hits, *, seconds: float) -> Hits:
         """Bulk text for what search did not bring: everything, or the documents that must show."""
