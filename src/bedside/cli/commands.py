@@ -37,6 +37,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         from bedside.cli.measure import measure
 
         return measure(options, settings)
+    if name in ("erase", "backup", "restore", "migrate-store"):
+        from bedside.cli.keeping import keep
+
+        return keep(options, settings)
     return asyncio.run(_with_engine(options, settings, _COMMANDS[name]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bedside import __version__
@@ -13,7 +14,8 @@ __all__ = ["COMMANDS", "Parser", "build_parser"]
 
 COMMANDS = (
     "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source",
-    "audit", "schema", "doctor", "serve", "worker", "eval", "bench",
+    "audit", "erase", "backup", "restore", "migrate-store", "schema", "doctor", "serve", "worker",
+    "eval", "bench",
 )  # fmt: skip
 
 
@@ -103,6 +105,8 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     audit.add_argument("action", nargs="?", choices=("list", "verify"), default="list")
     audit.add_argument("--patient", metavar="ID")
 
+    _add_keeping(command)
+
     schema = command("schema", "print a JSON Schema")
     schema.add_argument("name", choices=("patient", "turn"))
 
@@ -130,6 +134,27 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     bench.add_argument("--no-compare", action="store_true", help="Bedside alone")
     bench.set_defaults(cases=None, compare=False)
     return parser
+
+
+def _add_keeping(command: Callable[[str, str], Any]) -> None:
+    erase = command("erase", "remove a patient from every store, and prove it")
+    erase.add_argument("patient", metavar="PATIENT")
+
+    backup = command("backup", "write one verified file that holds the home")
+    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("--force", action="store_true", help="replace FILE")
+
+    restore = command("restore", "put a backup in an empty home; erased patients stay erased")
+    restore.add_argument("file", metavar="FILE")
+    restore.add_argument("--force", action="store_true", help="replace the store that is there")
+    restore.add_argument(
+        "--erasures", metavar="FILE", help="a copy of erasures.jsonl kept elsewhere"
+    )
+
+    move = command("migrate-store", "copy the store into an empty database, and compare")
+    move.add_argument(
+        "--to", required=True, metavar="URL", help="postgresql://... or sqlite:///..."
+    )
 
 
 _MODES = ("casual", "default", "synopsis", "plan", "broad", "detail")
