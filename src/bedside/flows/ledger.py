@@ -80,6 +80,8 @@ class Ledger(Generic[S]):
         self._new: turns.NewTurn | None = None
         self._begun: turns.Begun | None = None
         self._holding: asyncio.Task[None] | None = None
+        self.ended: TurnResult | None = None
+        """What was stored of a turn that was cut; `None` while none was."""
 
     async def open(self, request: TurnRequest) -> Opened[S] | TurnResult:
         """Transaction 1, or the first result of this key. Waits while the conversation is busy.
@@ -360,7 +362,8 @@ class Ledger(Generic[S]):
                 apply=None,
             )
         )
-        return TurnResult(turn=opened.turn, status=status, body=body)
+        self.ended = TurnResult(turn=opened.turn, status=status, body=body)
+        return self.ended
 
     async def _finish(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import get_args
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, NotFound
@@ -268,19 +269,23 @@ def find_patient(connection: Connection, tenant: TenantId, text: str) -> Person:
     Raises:
         NotFound: none fits, or more than one does; the hint says how many.
     """
-    rows = connection.execute(select(patient).where(patient.c.tenant == tenant)).mappings().all()
-    people = [person_of(row) for row in rows]
     key = " ".join(text.casefold().split())
-    for fits in (
-        [person for person in people if person.id == text],
-        [person for person in people if text in person.identifiers],
-        [person for person in people if person.name.casefold() == key],
-        [
-            person
-            for person in people
-            if key and set(key.split()) <= set(person.name.casefold().split())
-        ],
-    ):
+    quoted = json.dumps(text, ensure_ascii=False)
+    wanted: tuple[tuple[ColumnElement[bool], Callable[[Person], bool]], ...] = (
+        (patient.c.id == text, bool),
+        (
+            patient.c.identifiers.contains(quoted, autoescape=True),
+            lambda person: text in person.identifiers,
+        ),
+        (patient.c.name_key == key, bool),
+        (
+            and_(*(patient.c.name_key.contains(word, autoescape=True) for word in key.split())),
+            lambda person: bool(key) and set(key.split()) <= set(person.name.casefold().split()),
+        ),
+    )
+    for where, holds in wanted if key else ():
+        rows = connection.execute(select(patient).where(patient.c.tenant == tenant, where))
+        fits = [person for row in rows.mappings() if holds(person := person_of(row))]
         if len(fits) == 1:
             return fits[0]
         if fits:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bedside.core.context import Assembly, ToolCall, ToolResult
 from bedside.core.turn import Delta, Ended, Gateway, Route, Tool
+from bedside.grounding.phi import names_in
 from bedside.models.config import EgressConfig, ModelsConfig, ProviderConfig, parse_chain
 from bedside.settings import Settings
 
 __all__ = ["Routed", "models_config"]
+
+_WORDS = re.compile(r"[^\W_]+")
 
 
 def models_config(
@@ -89,15 +93,13 @@ class Routed:
         )
 
 
-def _spoken_of(names: Sequence[str], prompt: Assembly) -> Iterator[str]:
+def _spoken_of(names: tuple[str, ...], prompt: Assembly) -> Iterator[str]:
     """Those names that stand in the prompt, in their order."""
-    text = " ".join(
-        " ".join(said.casefold().split())
-        for message in prompt.messages
-        for part in message.parts
-        for said in _said(part)
+    text = "\n".join(
+        said for message in prompt.messages for part in message.parts for said in _said(part)
     )
-    return (name for name in names if " ".join(name.casefold().split()) in text)
+    spoken = names_in(text, names)
+    return (name for name in names if spoken and " ".join(_WORDS.findall(name.lower())) in spoken)
 
 
 def _said(part: object) -> Iterator[str]:

@@ -28,6 +28,7 @@ from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.source import source
 from bedside.wiring.ask import Who
 from bedside.wiring.identity import identifying
+from bedside.wiring.names import Names
 
 __all__ = [
     "Known",
@@ -85,16 +86,15 @@ class Known:
     demo: bool
 
 
-def known_of(connection: Connection, tenant: TenantId, patient: PatientId | None) -> Known:
+def known_of(
+    connection: Connection, tenant: TenantId, patient: PatientId | None, names: Names
+) -> Known:
     """Read it.
 
     Raises:
         NotFound: the tenant has no such patient.
     """
-    people = connection.execute(
-        select(patient_table.c.id, patient_table.c.name).where(patient_table.c.tenant == tenant)
-    ).all()
-    others = tuple(row.name for row in people if row.id != patient and " " in row.name)
+    others = names.others(connection, tenant, patient)
     demo = _has(connection, f"home:{tenant}")
     if patient is None:
         return Known(veil=(), synthetic=False, others=others, demo=demo)
@@ -108,7 +108,7 @@ def known_of(connection: Connection, tenant: TenantId, patient: PatientId | None
     return Known(
         veil=tuple(dict.fromkeys(word for word in words if word)),
         synthetic=_has(connection, _synthetic_key(tenant, patient), value="bundled"),
-        others=tuple(name for name in others if name.casefold() != person.name.casefold()),
+        others=others,
         demo=demo,
     )
 

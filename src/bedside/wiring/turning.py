@@ -17,6 +17,7 @@ from bedside.core.ids import PatientId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.flows.flow import Flow, Opened
 from bedside.flows.ledger import Ledger, Pinned
+from bedside.flows.notes import NoteNeed
 from bedside.flows.observe import observe
 from bedside.flows.sources import Sources
 from bedside.flows.trace import TurnResult
@@ -40,6 +41,8 @@ from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hot import HotData
 from bedside.wiring.models import Routed, models_config
+from bedside.wiring.names import Names
+from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
 from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
@@ -58,7 +61,7 @@ class Turning:
         self.settings, self.store, self.clock, self.texts = settings, store, clock, texts
         self._veil = kept_secret(store, "veil")
         self.models = models_config(settings, secret=self._veil)
-        self.hot = HotData(store)
+        self.hot, self._names = HotData(store), Names()
         self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
         self._gateway = build_gateway(self.models, clock=clock, rng=random.Random())
         self._after: set[asyncio.Task[int]] = set()
@@ -95,7 +98,9 @@ class Turning:
             else self._gateway
         )
         patient = PatientId(request.patient) if request.patient else None
-        known = await self.store.read(lambda c: records.known_of(c, who.tenant, patient))
+        known = await self.store.read(
+            lambda c: records.known_of(c, who.tenant, patient, self._names)
+        )
         if named := (*request.documents, *request.selected):
             await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
         routed = profile_of(config, "writer")
@@ -118,6 +123,10 @@ class Turning:
 
         try:
             result = await turn(chain, request, services, emit)
+        except BaseException:
+            if self.telemetry is not None and ledger.ended is not None:
+                self.telemetry.turn(ledger.ended.body)
+            raise
         finally:
             if gateway is not self._gateway:
                 await gateway.aclose()
@@ -149,6 +158,8 @@ class Turning:
         count = counter("o200k_base", factor=factor)
         data = await self.hot.of(tenant)
         live = self._live(unreviewed=unreviewed)
+        if routed is not None:
+            live["window"] = str(routed[1].window)
         always = {"country": self.settings.country, "correction": f"{factor:g}"}
 
         def settings(session: str) -> dict[str, str]:
@@ -184,7 +195,9 @@ class Turning:
         async def handle(claimed: Claimed) -> Write:
             tenant = TenantId(claimed.tenant)
             patient = PatientId(claimed.patient) if claimed.patient else None
-            known = await self.store.read(lambda c: records.known_of(c, tenant, patient))
+            known = await self.store.read(
+                lambda c: records.known_of(c, tenant, patient, self._names)
+            )
             routed = profile_of(self.models, "mechanic")
             pinned = await self._pinned(flow, tenant, routed, unreviewed=known.demo)
             return await observe(
@@ -257,8 +270,15 @@ class Turning:
             as_of = self.clock.now().date()
             return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
 
+        async def note(need: NoteNeed, grant: Grant) -> Any:
+            return await self.store.read(lambda c: read_note(c, grant, need))
+
         return Sources(
-            readers={RecordNeed: record, SearchNeed: self.texts.search_need},
+            readers={
+                RecordNeed: record,
+                SearchNeed: self.texts.search_need,
+                NoteNeed: note,
+            },
             fallbacks={SearchNeed: ("bulk text", self.texts.bulk)},
             clock=self.clock,
         )
