@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import get_args
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select, true
 
 from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, NotFound
@@ -279,7 +279,10 @@ def find_patient(connection: Connection, tenant: TenantId, text: str) -> Person:
         ),
         (patient.c.name_key == key, bool),
         (
-            and_(*(patient.c.name_key.contains(word, autoescape=True) for word in key.split())),
+            and_(
+                true(),
+                *(patient.c.name_key.contains(word, autoescape=True) for word in key.split()),
+            ),
             lambda person: bool(key) and set(key.split()) <= set(person.name.casefold().split()),
         ),
     )
