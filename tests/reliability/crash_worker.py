@@ -60,7 +60,7 @@ def arm(engine: Any, order: Order) -> None:
 
 def take_in(order: Order) -> None:
     """Ingest a folder, then make every vector."""
-    store = Store(open_engine(sqlite_url(Path(order["home"]))))
+    store = Store(open_engine(order.get("database") or sqlite_url(Path(order["home"]))))
     migrate(store)
     arm(store.engine, order)
 
