@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bedside import __version__
+from bedside.cli.notes import add_note_commands
 
 __all__ = ["COMMANDS", "Parser", "build_parser"]
 
@@ -119,6 +120,8 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
 
     worker = command("worker", "do the work that turns leave behind, until stopped")
     worker.add_argument("--once", action="store_true", help="do what is due now, then stop")
+
+    add_note_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
     evaluate.add_argument("suite", choices=("copilot", "retrieval", "grounding"))

@@ -85,6 +85,7 @@ def turn_body(
         "missing": list(final.draft.missing),
         "guardrails": [_finding(found) for found in verdict.findings],
         "plan": {
+            **_own_plan(final.draft.payload),
             "intent": view.plan.intent,
             "categories": list(view.plan.categories),
             "source": view.plan.source,
@@ -108,6 +109,12 @@ def turn_body(
 def _own_fields(payload: object | None) -> Mapping[str, Any]:
     """A composed draft's payload, where it is a mapping: the flow's own fields beside the turn's."""
     return payload if isinstance(payload, Mapping) else {}
+
+
+def _own_plan(payload: object | None) -> Mapping[str, Any]:
+    """A care plan has its name from the contract too: its fields stand beside the turn's plan."""
+    plan = _own_fields(payload).get("plan")
+    return plan if isinstance(plan, Mapping) else {}
 
 
 def unanswered_body(

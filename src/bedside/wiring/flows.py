@@ -8,10 +8,11 @@ from typing import Any
 from bedside.core.errors import Conflict, NotFound
 from bedside.flows.copilot import COPILOT
 from bedside.flows.flow import Flow
+from bedside.flows.notes import NOTES
 
 __all__ = ["BUILT_IN", "flow_named"]
 
-BUILT_IN: dict[str, Flow[Any]] = {COPILOT.name: COPILOT}
+BUILT_IN: dict[str, Flow[Any]] = {COPILOT.name: COPILOT, NOTES.name: NOTES}
 
 
 def flow_named(name: str) -> Flow[Any]:

@@ -1,0 +1,205 @@
+"""`bedside note`: summarise, evaluate, sections."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bedside.cli.show import receipt_line
+from bedside.core.errors import BadInput, BedsideError
+from bedside.flows.notes.outputs import FORMATS, rendered
+from bedside.wiring import Engine, Who
+from bedside.wiring.notes import note_of, read_note_file, summarise
+from bedside.wiring.notes_batch import Batch, note_files
+
+__all__ = ["add_note_commands", "note"]
+
+DONE, FAILED, PARTLY = 0, 1, 3
+
+
+def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Register `bedside note` and its actions."""
+    text = "summarise a clinical note, check a summary, find a note's sections"
+    parser = commands.add_parser("note", help=text, description=text)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    run = actions.add_parser("summarise", parents=[common], help="summary and plan of notes")
+    run.add_argument("paths", nargs="+", metavar="PATH", help="files, or folders of notes")
+    run.add_argument("--out", metavar="DIR", help="one file a note; done ones are left as they are")
+    run.add_argument("--format", choices=FORMATS, default="json")
+    run.add_argument("--patient", metavar="ID", help="whose notes these are")
+    run.add_argument("--model", metavar="M", help="provider:model for this turn")
+    run.add_argument("--no-call", action="store_true", help="assemble the first call only")
+
+    check = actions.add_parser(
+        "evaluate", parents=[common], help="check a summary against its note"
+    )
+    check.add_argument("file", metavar="FILE", help="a summary, or a summary and a plan, as JSON")
+    check.add_argument("--note", required=True, metavar="NOTE", help="the note it is about")
+    check.add_argument("--html", metavar="FILE", help="write the report as a page, too")
+
+    find = actions.add_parser("sections", parents=[common], help="the sections of a note")
+    find.add_argument("file", metavar="FILE")
+
+
+async def note(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    """Run one action of `bedside note`."""
+    return await {"summarise": _summarise, "evaluate": _evaluate, "sections": _sections}[
+        options.action
+    ](engine, options, who)
+
+
+def _print(options: argparse.Namespace, body: Any, text: str) -> None:
+    if options.json:
+        sys.stdout.write(json.dumps(body, ensure_ascii=False, default=str) + "\n")
+    elif text:
+        sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+async def _summarise(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    patient = await engine.patient_id(options.patient, who) if options.patient else None
+    files = note_files([Path(path) for path in options.paths])
+    folder = Path(options.out) if options.out else None
+    if folder is None and len(files) == 1:
+        return await _one(engine, options, who, files[0], patient)
+    batch = Batch(
+        engine,
+        who,
+        patient=patient,
+        model=options.model,
+        call=not options.no_call,
+        folder=folder,
+        form=options.format,
+    )
+
+    def tell(done: int, total: int) -> None:
+        sys.stderr.write(f"notes {done} of {total}\n")
+
+    async for name, turn, error in batch.run(files, tell=tell):
+        if error is not None:
+            sys.stderr.write(f"{error}\n")
+        if folder is None:
+            _each(options, name, turn, error)
+    report = batch.report()
+    if folder is not None:
+        _print(options, report, _report_text(report))
+    if not report["failed"]:
+        return DONE
+    return PARTLY if report["done"] or report["kept"] else FAILED
+
+
+async def _one(
+    engine: Engine, options: argparse.Namespace, who: Who, file: Path, patient: str | None
+) -> int:
+    text, name = await read_note_file(file, most_bytes=engine.settings.upload_bytes)
+    turn = await summarise(
+        engine,
+        who,
+        text=text,
+        title=name,
+        patient=patient,
+        model=options.model,
+        call=not options.no_call,
+    )
+    if options.json:
+        body = (
+            turn
+            if options.format == "json"
+            else {**turn, "rendered": rendered(turn, text, options.format, at=engine.clock.now())}
+        )
+        _print(options, {"file": str(file), **body}, "")
+    elif options.format != "json":
+        sys.stdout.write(rendered(turn, text, options.format, at=engine.clock.now()))
+    else:
+        _print(options, turn, _text(turn))
+    return DONE if turn["status"] == "complete" else PARTLY
+
+
+def _each(
+    options: argparse.Namespace,
+    name: str,
+    turn: Mapping[str, Any] | None,
+    error: BedsideError | None,
+) -> None:
+    if error is not None:
+        failure = {"type": type(error).__name__, "title": error.title, "detail": str(error)}
+        _print(options, {"file": name, "error": failure}, "")
+    elif turn is not None:
+        _print(options, {"file": name, **turn}, f"# {name}\n\n{_text(turn)}\n")
+
+
+def _text(turn: Mapping[str, Any]) -> str:
+    lines = [turn["answer"] or "Nothing could be taken from this note.", ""]
+    lines += [f"Removed ({item['why']}): {item['claim']}" for item in turn["removed"]]
+    lines += [f"Missing: {item}" for item in turn["missing"]]
+    lines += [f"Degraded: {item}" for item in turn["degraded"]]
+    if stored := turn.get("note"):
+        lines.append(f"[n] is {stored['id']}: `bedside source {stored['id']} --start S --end E`.")
+    return "\n".join([*lines, receipt_line(turn)])
+
+
+def _report_text(report: Mapping[str, Any]) -> str:
+    lines = [
+        f"{report['done']} done, {report['kept']} were done before, {len(report['failed'])} failed"
+    ]
+    lines += [f"{item['file']}: {item['why']}" for item in report["failed"]]
+    return "\n".join(lines)
+
+
+async def _sections(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    del who
+    text, _ = await read_note_file(Path(options.file), most_bytes=engine.settings.upload_bytes)
+    found = note_of(text).sections_json()
+    lines = [
+        f"{item['start']:>7}-{item['end']:<7} {item['title']}  ({item['found_by']})"
+        for item in found
+    ]
+    _print(options, found, "\n".join(lines))
+    return DONE
+
+
+async def _evaluate(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    del who
+    from bedside.grounding import evaluate_note
+
+    text, _ = await read_note_file(Path(options.note), most_bytes=engine.settings.upload_bytes)
+    summary, plan, chunks = _read_summary(Path(options.file))
+    report = evaluate_note(summary, plan, note=text, chunks=chunks)
+    if options.html:
+        await asyncio.to_thread(_write, Path(options.html), report.html())
+    _print(options, report.json(), report.table())
+    return DONE
+
+
+def _write(path: Path, body: str) -> None:
+    try:
+        path.write_text(body, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(path.name, why=f"it cannot be written ({type(error).__name__})") from None
+
+
+def _read_summary(path: Path) -> tuple[Any, Any, Sequence[Any] | None]:
+    """Summary, plan and chunks of a file.
+
+    Raises:
+        BadInput: it is no JSON object with a summary.
+    """
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(path.name, why=f"it cannot be opened ({type(error).__name__})") from None
+    except (ValueError, RecursionError) as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadInput(path.name, why=f"it is not valid JSON{where}") from None
+    if not isinstance(tree, dict):
+        raise BadInput(path.name, why="it is no JSON object", do="Give a summary as an object.")
+    summary = tree.get("summary", tree)
+    if not isinstance(summary, dict):
+        raise BadInput(path.name, why="its summary is no object of arrays")
+    chunks = tree.get("chunks")
+    return summary, tree.get("plan"), chunks if isinstance(chunks, list) else None

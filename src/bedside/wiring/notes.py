@@ -1,0 +1,241 @@
+"""Notes behind the engine: a note in, stored as citable text, summarised by a turn."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from datetime import date
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, insert, or_, select
+
+from bedside.core.access import Grant
+from bedside.core.errors import BadInput, NotFound
+from bedside.core.ids import PatientId, SessionId, SourceId
+from bedside.core.source import Source
+from bedside.core.turn import TurnRequest
+from bedside.core.value import value
+from bedside.flows.notes import Note, NoteNeed, StoredNote
+from bedside.knowledge.parse.apart import parse_apart
+from bedside.storage import access
+from bedside.storage.tables.source import source
+from bedside.wiring import records
+from bedside.wiring.ask import Ask, Who
+
+if TYPE_CHECKING:
+    from bedside.wiring.engine import Engine
+
+__all__ = ["MOST_CHARACTERS", "NoteAsk", "note_of", "read_note", "read_note_file", "summarise"]
+
+MOST_CHARACTERS = 10_000_000
+"""A longer note is refused: it is an archive, not a note."""
+_ASKED = "Summarise this note."
+
+
+@value
+class NoteAsk(Ask):
+    """A note to summarise, stored already; `note` is its source id."""
+
+    note: str
+
+    def request(self, *, deadline_ms: int) -> TurnRequest:
+        """The engine's request."""
+        plain = Ask.request(self, deadline_ms=deadline_ms)
+        options = (*plain.options, ("note", self.note))
+        return TurnRequest(
+            flow="notes",
+            text=plain.text,
+            session=plain.session,
+            patient=plain.patient,
+            options=options,
+            idempotency_key=plain.idempotency_key,
+            deadline_ms=deadline_ms,
+        )
+
+
+async def read_note_file(path: Path, *, most_bytes: int) -> tuple[str, str]:
+    """A note's text and its file's name.
+
+    Raises:
+        BadInput: the file cannot be read, is empty, is no text, or is too long.
+    """
+    data = await asyncio.to_thread(_bytes, path, most_bytes)
+    return await note_text(data, name=path.name), path.name
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    try:
+        if path.is_dir():
+            raise BadInput(path.name, why="it is a folder")
+        size = path.stat().st_size
+        if size > most:
+            raise BadInput(path.name, why=f"it has {size} bytes; at most {most} are read")
+        return path.read_bytes()
+    except OSError as error:
+        why = f"it cannot be opened ({type(error).__name__})"
+        raise BadInput(path.name, why=why) from None
+
+
+async def note_text(data: bytes, *, name: str) -> str:
+    """A note's text from a file's bytes: text, Markdown, HTML, PDF, DOCX or a picture.
+
+    Raises:
+        BadInput: the bytes hold no readable text.
+    """
+    parsed = await asyncio.to_thread(parse_apart, data, name=name)
+    return parsed.text
+
+
+def note_of(text: str, *, title: str = "Note") -> Note:
+    """A note that is not stored: for its sections and chunks.
+
+    Raises:
+        BadInput: a blank text, one that is no Unicode, or one that is too long.
+    """
+    _check(text)
+    kept = Source(id=SourceId("note"), revision=1, kind="note", title=title)
+    return Note(StoredNote(source=kept, text=text))
+
+
+def _check(text: str) -> None:
+    if not any(char.isalnum() for char in text):
+        raise BadInput("the note", why="it is empty", do="Give a note with text.")
+    if len(text) > MOST_CHARACTERS:
+        raise BadInput(
+            "the note",
+            why=f"it has {len(text)} characters; at most {MOST_CHARACTERS} are read",
+            do="Split it into its notes.",
+        )
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise BadInput("the note", why="it holds a character that is none", do="Give valid text.")
+
+
+async def summarise(
+    engine: Engine,
+    who: Who,
+    *,
+    text: str,
+    title: str = "Note",
+    patient: str | None = None,
+    dated: date | None = None,
+    model: str | None = None,
+    key: str | None = None,
+    call: bool = True,
+) -> dict[str, Any]:
+    """Store a note and summarise it; the turn as the contract has it.
+
+    Args:
+        engine: The engine.
+        who: Who asks.
+        text: The note. The same note of the same patient and actor is stored once.
+        title: A display title, such as the file's name; it is never sent to a model.
+        patient: Whose note it is; without one the turn sees no record, and the note is its actor's.
+        dated: The date of the note, `None` where it is unknown.
+        model: `provider:model` for this turn.
+        key: Idempotency key.
+        call: False assembles the first call and sends nothing.
+
+    Raises:
+        BadInput: the note is empty or too long.
+        NotFound: no such patient.
+    """
+    _check(text)
+    engine.may_see(who, patient)
+    engine.may_ask(who, "clinician")
+    note_id = await engine.store.write(
+        lambda c: _keep(c, engine, who, text=text, title=title, patient=patient, dated=dated)
+    )
+    asked = NoteAsk(
+        question=_ASKED,
+        patient=patient,
+        session=SessionId(f"notes-{note_id}"),
+        model=model,
+        key=key,
+        call=call,
+        note=note_id,
+    )
+    return await engine.asker.ask(asked, who)
+
+
+def _keep(
+    connection: Connection,
+    engine: Engine,
+    who: Who,
+    *,
+    text: str,
+    title: str,
+    patient: str | None,
+    dated: date | None,
+) -> str:
+    now = engine.clock.now()
+    if patient is not None:
+        records.check_patient(connection, who.tenant, PatientId(patient))
+    owner = f"patient\n{patient}" if patient is not None else f"actor\n{who.actor}"
+    digest = hashlib.sha256(f"{who.tenant}\n{owner}\n{text}".encode()).hexdigest()
+    ident = f"note-{digest[:20]}"
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="write",
+        at=now,
+        patient=PatientId(patient) if patient else None,
+        purpose="note",
+    )
+    known = connection.execute(
+        select(source.c.id).where(source.c.tenant == who.tenant, source.c.id == ident)
+    ).first()
+    if known is None:
+        connection.execute(
+            insert(source).values(
+                tenant=who.tenant,
+                id=ident,
+                revision=1,
+                kind="note",
+                patient=patient,
+                session=None if patient is not None else f"notes-{ident}",
+                title=PurePath(title).name or "Note",
+                section="",
+                dated=dated,
+                sha256=hashlib.sha256(text.encode()).hexdigest(),
+                media_type="text/plain",
+                meta="{}",
+                state="ready",
+                created_at=now,
+                text=text,
+            )
+        )
+    return ident
+
+
+def read_note(connection: Connection, grant: Grant, need: NoteNeed) -> Note:
+    """The newest revision of a note inside the grant's scope.
+
+    Raises:
+        NotFound: there is none.
+    """
+    scope = source.c.patient == grant.patient
+    if grant.patient is None:
+        scope = source.c.patient.is_(None)
+    row = connection.execute(
+        select(source)
+        .where(
+            source.c.tenant == grant.tenant,
+            source.c.id == need.note,
+            source.c.kind == "note",
+            scope,
+            or_(source.c.session.is_(None), source.c.session == str(grant.session)),
+        )
+        .order_by(source.c.revision.desc())
+    ).first()
+    if row is None:
+        raise NotFound("note", need.note)
+    kept = Source(
+        id=SourceId(row.id),
+        revision=row.revision,
+        kind="note",
+        title=row.title,
+        dated=row.dated,
+    )
+    return Note(StoredNote(source=kept, text=row.text))
