@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bedside.grounding.check import CheckedClaim, Report, check
 from bedside.grounding.cite import ChunkCitation, ChunkPlace, Marker, markers, parse_chunk, problems
+from bedside.grounding.evaluate import EvaluatedItem, NoteEvaluation, evaluate_note
 from bedside.grounding.gate import AnswerGate, gate_for
 from bedside.grounding.guardrails import (
     Guardrails,
@@ -24,9 +25,11 @@ __all__ = [
     "CheckedClaim",
     "ChunkCitation",
     "ChunkPlace",
+    "EvaluatedItem",
     "Guardrails",
     "Marker",
     "NotFound",
+    "NoteEvaluation",
     "Policy",
     "Prose",
     "Report",
@@ -34,6 +37,7 @@ __all__ = [
     "Resolved",
     "SourceText",
     "check",
+    "evaluate_note",
     "gate_for",
     "guardrail_text",
     "guardrails",

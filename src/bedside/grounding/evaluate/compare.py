@@ -1,0 +1,363 @@
+"""An item's words against the words that it cites, dimension by dimension. Pure.
+
+Two readings decide: what each side says (figures, medicines, sides, what is denied), and, where the
+two are nearly the same words, exactly which words were changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from bedside.clinical.vocabulary import expand
+from bedside.core.value import value
+from bedside.grounding.doses import unsupported
+from bedside.grounding.evaluate.finding import DIMENSIONS, Dimension, Finding
+from bedside.grounding.evaluate.persons import GENERIC, relatives, subject
+from bedside.grounding.figures import Figures
+from bedside.grounding.reading import Read
+
+__all__ = ["Comparison", "compare", "share"]
+
+_ENOUGH = 0.5  # of the content words must stand in the cited words
+_NEARLY = 0.6  # of the words in the same order: then single changed words are judged
+_SURE = 0.5
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|%")
+_NEGATES_WORDS = (
+    "no not denies denied deny denying without never none negative absent nor neither cannot nil "
+    "isn't wasn't aren't weren't doesn't didn't don't hasn't haven't hadn't can't couldn't nonsmoker"
+)
+_NEGATES = frozenset(_NEGATES_WORDS.split())
+_FUNCTION_WORDS = (
+    "a an any the of for to is are was were be been being has have had does do did he she they it "
+    "patient there his her their evidence sign signs history known reports reported report endorses "
+    "endorsed admits admitted notes noted states stated complains complained has positive present "
+    "presents having experiencing experienced experiences confirms confirmed with and or"
+)
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+_SIDE = {
+    "left": "left", "lt": "left", "right": "right", "rt": "right", "bilateral": "both",
+    "bilaterally": "both", "both": "both", "leftward": "left", "rightward": "right",
+}  # fmt: skip
+_DAYS_WORDS = "monday tuesday wednesday thursday friday saturday sunday"
+_DAYS = frozenset(_DAYS_WORDS.split())
+_MONTHS_WORDS = (
+    "january february march april june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+_MONTHS = frozenset(_MONTHS_WORDS.split())
+_DRUGLIKE = re.compile(
+    r"\b[a-z]{3,}(?:olol|pril|sartan|statin|azole|cillin|mycin|cycline|oxacin|prazole|tidine|dipine|"
+    r"gliptin|gliflozin|glutide|xaban|parin|setron|triptan|zepam|zolam|azine|idone|oxetine|pram|"
+    r"profen|oxicam|coxib|sone|solone|semide|thiazide|terol|tropium|lukast|mab|nib|vir|formin|"
+    r"glitazone|phylline|barbital|codone|morphone)\b",
+    re.IGNORECASE,
+)
+
+
+@value
+class Comparison:
+    """`findings` in the order of `DIMENSIONS`; `checked` counts what there was to compare in each.
+
+    `share` is the part of the content words that the cited words hold, in [0, 1].
+    """
+
+    findings: tuple[Finding, ...]
+    checked: tuple[tuple[Dimension, int], ...]
+    share: float
+
+
+def compare(
+    said: Read, written: Read, *, heading: str = "", family_section: bool = False, own: bool = False
+) -> Comparison:
+    """Hold an item against what it cites.
+
+    Args:
+        said: The item.
+        written: The cited words, grown to whole sentences.
+        heading: The title of their section: its words count as content.
+        family_section: Is that section about the family?
+        own: Is the item listed among what is the patient's own (a problem, an assessment)?
+
+    Returns:
+        What differs. Words left out are no error; words that change the meaning are.
+    """
+    checked: dict[Dimension, int] = dict.fromkeys(DIMENSIONS, 0)
+    found: list[Finding] = []
+    same = said.text == written.text
+    if not same:
+        changed = _changed(said, written)
+        found += _figures(said, written)
+        found += _rhythms(said, written)
+        found += _dates(said, written, changed)
+        found += _medicines(said, written, changed)
+        found += _negation(said, written, changed)
+        found += _sides(said, written, changed)
+    found += subject(said, written, family_section=family_section, own=own)
+    part = 1.0 if same else share(said, written, heading)
+    if part < _ENOUGH:
+        found.append(
+            Finding(
+                kind="support", detail="too few of its words stand in what it cites", said=said.text
+            )
+        )
+    checked["numbers"] = len(said.quantities) + len(said.codes)
+    checked["units"] = sum(1 for one in said.quantities if one.unit)
+    checked["doses"] = sum(1 for one in said.quantities if said.drugs and one.unit) + len(
+        said.frequencies
+    )
+    checked["dates"] = len(said.dates)
+    checked["medicines"] = len(said.drugs)
+    checked["negation"] = int(any(s.kind == "negated" for r in (said, written) for s in r.scopes))
+    checked["laterality"] = len(said.sides)
+    checked["subject"] = int(family_section or bool(relatives(said)) or bool(relatives(written)))
+    checked["support"] = 1
+    order = {name: index for index, name in enumerate(DIMENSIONS)}
+    unique = {(one.kind, one.said, one.written): one for one in found}
+    return Comparison(
+        findings=tuple(sorted(unique.values(), key=lambda one: order.get(one.kind, len(order)))),
+        checked=tuple(checked.items()),
+        share=round(part, 3),
+    )
+
+
+# ---- which words were changed -------------------------------------------------------------------
+
+Op = tuple[str, list[str], list[str], bool]
+
+
+def _tokens(text: str) -> list[str]:
+    return [match.group().lower() for match in _WORD.finditer(text)]
+
+
+def _changed(said: Read, written: Read) -> list[Op]:
+    """The changes from the written words to the said ones; empty where they are not nearly alike.
+
+    Each is (tag, said words, written words, is it inside: words that agree stand on both sides or
+    it opens the text).
+    """
+    mine, theirs = _tokens(said.text), _tokens(written.text)
+    if not mine or not theirs:
+        return []
+    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    if sum(block.size for block in blocks) < _NEARLY * len(mine):
+        return []
+    return [
+        (tag, mine[i1:i2], theirs[j1:j2], i2 < len(mine))
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+
+
+# ---- dimensions ---------------------------------------------------------------------------------
+
+
+def _figures(said: Read, written: Read) -> Iterable[Finding]:
+    held = Figures([written])
+    wrong: set[tuple[int, int]] = set()
+    labels = {one.label for one in written.frequencies}
+    for one in said.quantities:
+        rhythm = next((f for f in said.frequencies if f.start <= one.start < f.end), None)
+        if rhythm is not None and rhythm.label in labels:
+            continue
+        words = said.text[one.start : one.end]
+        if not held.figure(one):
+            wrong.add((one.start, one.end))
+            dose = bool(said.drugs) and one.unit != ""
+            yield Finding(
+                kind="doses" if dose else "numbers",
+                detail="the figure does not stand in what it cites",
+                said=words,
+            )
+        elif not held.unit(one):
+            wrong.add((one.start, one.end))
+            near = next((w for w in written.quantities if w.figure == one.figure), None)
+            yield Finding(
+                kind="units",
+                detail="the figure has another unit there",
+                said=words,
+                written=written.text[near.start : near.end] if near else "",
+            )
+    for code in said.codes:
+        if not held.name(code.key) and code.key not in written.text.lower().replace("-", ""):
+            yield Finding(
+                kind="numbers",
+                detail="the name with its digits does not stand there",
+                said=said.text[code.start : code.end],
+            )
+    if not wrong and said.drugs:
+        known = {one.key for one in written.drugs}
+        for dose in unsupported(said, [written]):
+            if dose.drug and dose.drug not in known:
+                continue
+            yield Finding(
+                kind="doses",
+                detail="medicine, number, unit and frequency do not stand together there",
+                said=said.text[dose.start : dose.end],
+            )
+
+
+def _rhythms(said: Read, written: Read) -> Iterable[Finding]:
+    labels = {one.label for one in written.frequencies}
+    daily = any(label.endswith("/day") for label in labels)
+    for one in said.frequencies:
+        if not labels or one.label in labels:
+            continue
+        if not one.label.startswith("1/day") or (daily and said.drugs):
+            yield Finding(
+                kind="doses",
+                detail="another frequency stands there",
+                said=said.text[one.start : one.end],
+            )
+
+
+def _dates(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+    for when in said.dates:
+        if not any(when.agrees(one) for one in written.dates):
+            yield Finding(
+                kind="dates",
+                detail="the date does not stand in what it cites",
+                said=said.text[when.start : when.end],
+            )
+    for _, mine, theirs, _ in changed:
+        for names in (_DAYS, _MONTHS):
+            new = [one for one in mine if one in names]
+            old = [one for one in theirs if one in names]
+            if new and old and new[0][:3] != old[0][:3]:
+                yield Finding(
+                    kind="dates",
+                    detail="another day or month stands there",
+                    said=new[0],
+                    written=old[0],
+                )
+
+
+def _medicines(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+    theirs = {one.key for one in written.drugs}
+    parts = {piece for key in theirs for piece in key.split("-")}
+    low = written.text.lower()
+    flagged: set[str] = set()
+    for one in said.drugs:
+        name = said.text[one.start : one.end]
+        if (
+            one.key in theirs
+            or name.lower() in low
+            or set(one.key.split("-")) <= parts
+            or one.key in parts
+        ):
+            continue
+        flagged.add(name.lower())
+        other = next((w for w in written.drugs if w.key not in {s.key for s in said.drugs}), None)
+        yield Finding(
+            kind="medicines",
+            detail="this medicine does not stand in what it cites",
+            said=name,
+            written=written.text[other.start : other.end] if other else "",
+        )
+    gone = {w for _, _, words, _ in changed for w in words}
+    for match in _DRUGLIKE.finditer(said.text):
+        word = match.group().lower()
+        if (
+            word not in low
+            and not any(word in one or one in word for one in flagged)
+            and not any(word in said.text[one.start : one.end].lower() for one in said.drugs)
+        ):
+            yield Finding(kind="medicines", detail="this medicine does not stand in what it cites", said=match.group(),
+                          written=next((w for w in sorted(gone) if _DRUGLIKE.fullmatch(w)), ""))  # fmt: skip
+
+
+def _negation(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+    for tag, mine, theirs, inside in changed:
+        neg_mine = [one for one in mine if one in _NEGATES]
+        neg_theirs = [one for one in theirs if one in _NEGATES]
+        if bool(neg_mine) == bool(neg_theirs):
+            continue
+        rest = [one for one in (*mine, *theirs) if one not in _NEGATES and one not in _FUNCTION]
+        if rest or (tag == "delete" and not inside):
+            continue
+        yield Finding(
+            kind="negation",
+            detail="what it cites denies this"
+            if neg_theirs
+            else "what it cites does not deny this",
+            said=" ".join(mine),
+            written=" ".join(theirs),
+        )
+        return
+    mine_p, theirs_p = _polarity(said), _polarity(written)
+    for key in sorted(set(mine_p) & set(theirs_p) - GENERIC):
+        if not mine_p[key] & theirs_p[key]:
+            denied = "negated" in mine_p[key]
+            word = next(said.text[t.start : t.end] for t in said.words if t.key == key)
+            yield Finding(
+                kind="negation",
+                detail="what it cites does not deny this"
+                if denied
+                else "what it cites denies this",
+                said=word,
+            )
+            return
+
+
+def _polarity(read: Read) -> dict[str, set[str]]:
+    """How each content word is meant, over its mentions: affirmed, negated or both."""
+    scopes = [one for one in read.scopes if one.kind == "negated"]
+    found: dict[str, set[str]] = {}
+    for term in read.words:
+        denied = any(s.start <= term.start < s.end for s in scopes)
+        found.setdefault(term.key, set()).add("negated" if denied else "affirmed")
+    return found
+
+
+def _sides(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+    for _, mine, theirs, _ in changed:
+        new = {_SIDE[one] for one in mine if one in _SIDE}
+        old = {_SIDE[one] for one in theirs if one in _SIDE}
+        if new and old and not new & old:
+            yield Finding(
+                kind="laterality",
+                detail="the other side stands there",
+                said=" ".join(sorted(new)),
+                written=" ".join(sorted(old)),
+            )
+            return
+    mine_s, theirs_s = said.sides, written.sides
+    have = {one.side for one in theirs_s}
+    for one in mine_s:
+        wanted = {"both"} if one.side == "both" else {one.side, "both"}
+        both_written = one.side == "both" and {"left", "right"} <= have
+        paired = {other.side for other in theirs_s if one.of and other.of == one.of}
+        against = paired or have
+        if against and not wanted & against and not both_written:
+            yield Finding(
+                kind="laterality",
+                detail="the other side stands there",
+                said=said.text[one.start : one.end],
+                written=" ".join(sorted(against)),
+            )
+            return
+
+
+def share(said: Read, written: Read, heading: str = "") -> float:
+    """The part of the item's content words that the cited words or their heading hold, in [0, 1]."""
+    timed = [*said.quantities, *said.dates, *said.frequencies]
+    mine = {t.key for t in said.words if not any(o.start <= t.start < o.end for o in timed)}
+    if not mine:
+        return 1.0
+    theirs = written.keys | (Read(heading).keys if heading else frozenset())
+    found = mine & theirs
+    if len(found) < _ENOUGH * len(mine):
+        entities = written.named
+        for one in (*said.drugs, *said.analytes):
+            if one.key in entities:
+                found |= {t.key for t in said.words if one.start <= t.start < one.end}
+        for one in expand(said.text):
+            other = Read(one.replacement).keys
+            if one.weight >= _SURE and other and other <= theirs:
+                found |= Read(one.term).keys & mine
+        for one in expand(written.text):
+            if one.weight >= _SURE:
+                found |= Read(one.replacement).keys & mine
+    return len(found) / len(mine)
