@@ -14,7 +14,7 @@ from bedside.record.abnormal import figure_of, short_name
 from bedside.record.fhir.dates import spoken_date
 from bedside.record.needs import Fact, Insight, Person
 
-__all__ = ["drug_lab_conflicts", "overdue"]
+__all__ = ["crossed_by", "drug_lab_conflicts", "overdue"]
 
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
 _ACTIVE = {"active", "recurrence", "relapse"}
@@ -46,6 +46,33 @@ def drug_lab_conflicts(
                 best[place] = (rank, _conflict(about, newest, rule))
     for _, insight in best.values():
         yield insight
+
+
+def crossed_by(
+    generics: Sequence[str], readings: Readings
+) -> Iterator[tuple[MonitoringRule, Fact]]:
+    """The rules that a medicine would meet if it were given, each with the result that crosses it.
+
+    Of several rules on one result the gravest speaks.
+
+    Args:
+        generics: The medicine's ingredients.
+        readings: By analyte, newest first.
+    """
+    best: dict[str, tuple[int, MonitoringRule, Fact]] = {}
+    for rule in rules_for_drug(generics):
+        if rule.threshold is None:
+            continue
+        for key in rule.analytes:
+            newest = _newest(readings, key)
+            result = _in_unit(newest, rule.threshold.unit) if newest else None
+            if newest is None or result is None or not rule.threshold.crossed(result):
+                continue
+            rank = _SEVERITY[rule.severity]
+            if key not in best or rank < best[key][0]:
+                best[key] = (rank, rule, newest)
+    for _, rule, newest in sorted(best.values(), key=lambda row: row[0]):
+        yield rule, newest
 
 
 def _concerned(

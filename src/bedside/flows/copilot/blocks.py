@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from importlib import resources
 
 from bedside.core.context import Block, Cap, Count, Item
+from bedside.flows.copilot.findings import document_findings
 from bedside.flows.copilot.hard import hard_blocks
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.plain import persona
 from bedside.flows.copilot.plain_view import for_patient, plain_blocks
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
+from bedside.flows.copilot.quoting import in_order_of_worth
 from bedside.flows.copilot.relevance import rank_facts
 from bedside.flows.copilot.rules import rule_draft
 from bedside.flows.flow import View
@@ -40,6 +42,7 @@ FRESH_TOKENS = 1_000
 _DOCUMENT_CHARS = 8_000
 _PASSAGE_CHARS = 2_000
 _KNOWLEDGE_CHARS = 8_000
+_MOST_PASSAGES = 5
 _REMINDER = (
     "Cite every statement with its source number and exact words; figures as written; headline first; "
     "at most one closing question."
@@ -66,6 +69,7 @@ def blocks_of(view: View[Nothing]) -> tuple[Block, ...]:
     ]
     if record is not None:
         blocks += _record(view, record)
+        blocks += _document_findings(view, record)
     blocks += _documents(view)
     blocks += _knowledge(view)
     blocks += plain_blocks(view) if for_patient(view) else hard_blocks(view)
@@ -188,6 +192,22 @@ def _findings(view: View[Nothing], record: RecordFacts) -> list[Block]:
     return blocks
 
 
+def _document_findings(view: View[Nothing], record: RecordFacts) -> list[Block]:
+    """Insights of the patient's documents, three for all of them."""
+    hits = hits_of(view, "documents")
+    if hits is None:
+        return []
+    first = [str(one) for one in (*view.request.documents, *view.request.selected)]
+    found = document_findings(hits.hits, record, first=first)
+    if not found:
+        return []
+    items = [
+        Item(f"{one.text}.", key=f"{one.rule}:{place}", rank=1.0 / (place + 1))
+        for place, one in enumerate(found)
+    ]
+    return [Block("document insights", items, zone="recency", priority=55, shrink="drop_lowest")]
+
+
 def _documents(view: View[Nothing]) -> list[Block]:
     found = hits_of(view, "documents")
     if found is None or not found.hits:
@@ -252,14 +272,15 @@ def _knowledge(view: View[Nothing]) -> list[Block]:
     if found is None or not found.hits:
         return []
     with_patient = grounded(view.opened)
+    best = in_order_of_worth(view)[:_MOST_PASSAGES]
     return [
         Block(
             "guidelines",
-            [hit_item(hit, rank=_rank(place)) for place, hit in enumerate(found.hits)],
+            [hit_item(hit, rank=_rank(place)) for place, hit in enumerate(best)],
             zone="recency",
             priority=30 if with_patient else 60,
             keep=0 if with_patient else 1,
-            cap=Cap(chars=_KNOWLEDGE_CHARS, items=5),
+            cap=Cap(chars=_KNOWLEDGE_CHARS, items=_MOST_PASSAGES),
             shrink="drop_lowest",
         )
     ]

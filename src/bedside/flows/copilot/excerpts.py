@@ -14,27 +14,47 @@ from bedside.knowledge.needs import Hit
 from bedside.language.sentences import sentences
 from bedside.language.stems import stems
 
-__all__ = ["Excerpt", "Passage", "best_passages", "best_sentences", "opening_sentences", "terms_of"]
+__all__ = [
+    "ASKING",
+    "Columns",
+    "Excerpt",
+    "best_sentences",
+    "excerpt_of",
+    "opening_sentences",
+    "rarity_of",
+    "readable",
+    "readable_spans",
+    "sentences_under",
+    "table_headers",
+    "terms_of",
+]
 
 _SHORTEST, _LONGEST = 12, 420
 _OF_ONE_PASSAGE = 2
 _ROW_BARS = 2
 _FEWEST_WORDS = 2
 _RULE = frozenset("|-: ")
-_LABEL = 60
-_SHORT_PASSAGE = 6
-_SHORT_TABLE = 9
 _HEADER = re.compile(
-    r"\**(?:patient|name|dob|date of birth|mrn|nhs|address|re|ref|dear)\b[ :*]", re.IGNORECASE
+    r"[-*# ]*(?:patient|name|dob|date of (?:birth|clinic|report|visit|letter)|date|mrn|nhs|address|re|ref)"
+    r"\**\s*:|[-*# ]*(?:dear|yours|kind regards|sincerely|best wishes|cc)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"[.!?;)\]%][\"'\u201d\u2019]?\Z")
+_LISTED = re.compile(r"[-*\u2022+] |\d{1,2}[.)] ")
+_STARS = re.compile(r"(?<![0-9A-Za-z])\*+|\*+(?![0-9A-Za-z])")
+_UNIT_OF = re.compile(r"\s*\([^)]*\d[^)]*\)")
+_RUN_ON = re.compile(r"(?<=[a-z][.;:])(?=[A-Z])")
+_DATE = re.compile(
+    r"\b\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b|\b\d{4}-\d{2}-\d{2}\b",
+    re.IGNORECASE,
 )
 _ASKED = 0.6
 """From this weight on a term is the question's own, not a guess from the record."""
-_SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
 _POINTS_ON = re.compile(
     r"\b(?:these|the following|as follows|listed below|shown below|see (?:the )?(?:table|section))\b|:\Z",
     re.IGNORECASE,
 )
-_ASKING = frozenset(
+ASKING = frozenset(
     stem
     for word in [
         "what",
@@ -75,12 +95,30 @@ _ASKING = frozenset(
 
 @value
 class Excerpt:
-    """One sentence of a passage as a quotable item; `score` is above 0, higher is better."""
+    """One sentence of a passage as a quotable item; `score` is at least 0, higher is better.
+
+    `header` names the columns where the sentence is a row of a table, empty where it is none;
+    `head` is the row that names them, to be cited beside it.
+    """
 
     item: Item
     text: str
     score: float
     superseded: bool
+    header: tuple[str, ...] = ()
+    head: Item | None = None
+
+    @property
+    def shown(self) -> str:
+        """The sentence on one line; a row of a table with the name of each column."""
+        if self.text.count("|") < _ROW_BARS:
+            text = self.text.lstrip()
+            mark = _LISTED.match(text)
+            plain = _STARS.sub("", text[mark.end() :] if mark else text)
+            return " ".join(_RUN_ON.sub(" ", plain).split())
+        found = list(enumerate(_cells(self.text)))
+        named = [(self.header[at] if at < len(self.header) else "", cell) for at, cell in found]
+        return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
 
 
 def terms_of(text: str, *, more: Sequence[str] = ()) -> dict[str, float]:
@@ -90,7 +128,7 @@ def terms_of(text: str, *, more: Sequence[str] = ()) -> dict[str, float]:
         for stem in stems(extra.replacement):
             found[stem] = max(found.get(stem, 0.0), extra.weight * 0.8)
     for stem in stems(text):
-        if stem not in _ASKING:
+        if stem not in ASKING:
             found[stem] = 1.0
     for other in more:
         for stem in stems(other):
@@ -120,14 +158,13 @@ def best_sentences(
     """
     needed = min(fewest, sum(1 for weight in terms.values() if weight >= 1.0) or 1)
     rows = [
-        (place, hit, start, end, set(stems(hit.text[start:end])))
+        (place, hit, start, end, columns, set(stems(hit.text[start:end])))
         for place, hit in enumerate(hits)
-        for start, end in sentences(hit.text)
-        if _readable(hit.text[start:end])
+        for start, end, columns in readable_spans(hit)
     ]
-    rarity = _rarity(terms, [own for *_, own in rows])
+    rarity = rarity_of(terms, [own for *_, own in rows])
     found: list[tuple[float, int, Excerpt]] = []
-    for place, hit, start, end, own in rows:
+    for place, hit, start, end, columns, own in rows:
         heading = set(stems(f"{hit.prefix} {hit.span.source.title} {hit.span.source.section}"))
         matched = [stem for stem in terms if stem in own]
         both = own | heading
@@ -141,21 +178,86 @@ def best_sentences(
         score = score * (1 + named) / math.sqrt(4 + len(own)) / (1 + 0.08 * place)
         if hit.span.source.superseded:
             score *= 0.5
-        found.append((-score, place, _excerpt(hit, start, end, score)))
+        found.append((-score, place, excerpt_of(hit, start, end, score, header=columns)))
     return _varied(sorted(found, key=lambda row: row[:2]), most)
 
 
-def _readable(text: str) -> bool:
-    """A whole statement or table row: no heading, rule, fragment, or pointer to something below."""
+def readable(text: str) -> bool:
+    """A whole statement or table row: no heading, rule, letterhead, fragment, or pointer below."""
     if text.count("|") >= _ROW_BARS:
         return len(text) <= _LONGEST and not set(text) <= _RULE
     if sum(any(c.isalpha() for c in word) for word in text.split()) < _FEWEST_WORDS:
         return False
-    plain = _SHORTEST <= len(text) <= _LONGEST and text[0] not in "#>"
-    return plain and not _POINTS_ON.search(text)
+    if not _SHORTEST <= len(text) <= _LONGEST or text[0] in "#>" or _HEADER.match(text):
+        return False
+    if _POINTS_ON.search(text):
+        return False
+    bare = _DATE.sub("", text)
+    whole = _ENDED.search(text.rstrip()) or _LISTED.match(text.lstrip())
+    return bool(whole) or any(c.isdigit() for c in bare)
 
 
-def _rarity(terms: Mapping[str, float], found: Sequence[set[str]]) -> dict[str, float]:
+def _cells(row: str) -> list[str]:
+    inner = row.strip().strip("|")
+    return [" ".join(cell.replace("**", "").split()) for cell in inner.split("|")]
+
+
+def table_headers(text: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """Every table of a Markdown text: where its header row begins, where it ends, its columns.
+
+    A column's name is given without a unit that stands in brackets.
+    """
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    at = 0
+    open_: tuple[int, tuple[str, ...]] | None = None
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        below = lines[place + 1].strip() if place + 1 < len(lines) else ""
+        row = line.count("|") >= _ROW_BARS
+        if row and "-" in below and set(below) <= _RULE:
+            open_ = (at, tuple(_UNIT_OF.sub("", cell) for cell in _cells(line)))
+        elif not row and open_ is not None:
+            found.append((open_[0], at, open_[1]))
+            open_ = None
+        at += len(line) + 1
+    if open_ is not None:
+        found.append((open_[0], at, open_[1]))
+    return tuple(found)
+
+
+@value
+class Columns:
+    """A table's column names, and where in the passage the row that names them begins and ends."""
+
+    names: tuple[str, ...]
+    start: int
+    end: int
+
+
+def readable_spans(hit: Hit) -> list[tuple[int, int, Columns | None]]:
+    """The readable sentences of a passage, in order, with their table's columns; no header rows."""
+    tables = table_headers(hit.text)
+    heads = {start for start, _, _ in tables}
+    found: list[tuple[int, int, Columns | None]] = []
+    for start, end in sentences(hit.text):
+        if not readable(hit.text[start:end]):
+            continue
+        line = hit.text.rfind("\n", 0, start) + 1
+        if line in heads and hit.text[start:end].count("|") >= _ROW_BARS:
+            continue
+        columns = next(
+            (
+                Columns(names=names, start=a, end=hit.text.index("\n", a))
+                for a, b, names in tables
+                if a <= start < b
+            ),
+            None,
+        )
+        found.append((start, end, columns))
+    return found
+
+
+def rarity_of(terms: Mapping[str, float], found: Sequence[set[str]]) -> dict[str, float]:
     """How telling each term is among these sentences: above 0, higher is rarer."""
     return {
         stem: math.log(1 + len(found) / (1 + sum(stem in own for own in found))) + 0.2
@@ -163,123 +265,65 @@ def _rarity(terms: Mapping[str, float], found: Sequence[set[str]]) -> dict[str, 
     }
 
 
-@value
-class Passage:
-    """A passage worth quoting: where it stands, and its readable sentences in their order."""
-
-    label: str
-    sentences: tuple[Excerpt, ...]
-    superseded: bool
-
-    def best(self, most: int) -> tuple[Excerpt, ...]:
-        """At most so many sentences, the ones that bear most on the question, in their own order.
-
-        Rows of a short table come together: the row that matters is the reader's to see, and a
-        row without its neighbours misleads.
-        """
-        rows = sum(one.text.count("|") >= _ROW_BARS for one in self.sentences)
-        if rows * 2 > len(self.sentences) and len(self.sentences) <= _SHORT_TABLE:
-            return self.sentences
-        if len(self.sentences) <= most:
-            return self.sentences
-        ranked = sorted(range(len(self.sentences)), key=lambda at: (-self.sentences[at].score, at))
-        return tuple(self.sentences[at] for at in sorted(ranked[:most]))
+_HEADING = re.compile(r"\s*(?:#{1,6} .+|[A-Z][A-Z &/-]{2,40}:?|[A-Z][a-z]+(?: [a-z]+){0,3}:)\s*\Z")
 
 
-def best_passages(
-    hits: Sequence[Hit],
-    terms: Mapping[str, float],
-    *,
-    most: int,
-    about: Sequence[frozenset[str]] = (),
-    must: Sequence[frozenset[str]] = (),
-) -> tuple[Passage, ...]:
-    """The passages that bear on the question, best first, each read in order from where it begins to.
-
-    A passage holds, with its headings, one of the names in `about` whole and two of the question's
-    own terms (or the only one); where `must` names medicines, one of these too. Superseded editions
-    come after current ones, and a document's preamble after its sections.
-    """
-    asked = [stem for stem, weight in terms.items() if weight >= 1.0]
-    needed = 1 if about else min(2, len(asked) or 1)
-    rows = [
-        (place, hit, set(stems(hit.text)), set(stems(f"{hit.prefix} {hit.span.source.title}")))
-        for place, hit in enumerate(hits)
-    ]
-    rarity = _rarity(terms, [own | heading for _, _, own, heading in rows])
-    found: list[tuple[bool, float, int, Hit]] = []
-    for place, hit, own, heading in rows:
-        both = own | heading
-        if _SOURCES.search(hit.prefix.rpartition(">")[2]):
-            continue  # a list of papers answers nothing
-        if sum(stem in both for stem in terms if terms[stem] >= _ASKED) < needed:
-            continue
-        named = sum(name <= both for name in about)
-        if (about and not named) or (must and not any(name <= both for name in must)):
-            continue
-        score = sum(terms[stem] * rarity[stem] for stem in terms if stem in own)
-        score += 1.5 * sum(terms[stem] * rarity[stem] for stem in terms if stem in heading)
-        last = set(stems(hit.prefix.rpartition(">")[2]))
-        score += 2 * sum(terms[stem] * rarity[stem] for stem in terms if stem in last)
-        score *= (1 + named) / (1 + 0.15 * place) * (1.0 if ">" in hit.prefix else 0.2)
-        found.append((hit.span.source.superseded, -score, place, hit))
-    ranked = [hit for *_, hit in sorted(found, key=lambda row: row[:3])]
-    made = (_passage(hit, terms) for hit in ranked)
-    return tuple(one for one in made if one.sentences)[:most]
-
-
-def _passage(hit: Hit, terms: Mapping[str, float]) -> Passage:
-    spans = [span for span in sentences(hit.text) if _readable(hit.text[span[0] : span[1]])]
-    holds = [any(stem in terms for stem in stems(hit.text[a:b])) for a, b in spans]
-    start = holds.index(True) if True in holds and len(spans) > _SHORT_PASSAGE else 0
-    return Passage(
-        label=_label(hit),
-        sentences=tuple(
-            _excerpt(hit, a, b, _bearing(hit.text[a:b], terms)) for a, b in spans[start:]
-        ),
-        superseded=hit.span.source.superseded,
-    )
-
-
-def _bearing(text: str, terms: Mapping[str, float]) -> float:
-    """How much of the question a sentence holds: at least 0."""
-    own = set(stems(text))
-    return sum(weight for stem, weight in terms.items() if stem in own)
-
-
-def _label(hit: Hit) -> str:
-    """Where the passage stands, short: the document's first words and the last heading."""
-    path = [part.strip() for part in hit.prefix.strip(" []").split(">") if part.strip()]
-    parts = path or [hit.span.source.title]
-    shown = parts[0] if len(parts) == 1 else f"{parts[0]}, {parts[-1]}"
-    year = f", {hit.span.source.dated.year}" if hit.span.source.dated is not None else ""
-    if len(shown) > _LABEL:
-        shown = shown[:_LABEL].rsplit(" ", 1)[0] + " ..."
-    return (shown + year).replace(". ", " ").replace("?", "")
+def sentences_under(hits: Sequence[Hit], heading: re.Pattern[str]) -> tuple[Excerpt, ...]:
+    """The readable sentences that stand under a heading, in their order, each place once."""
+    found: dict[tuple[str, int], Excerpt] = {}
+    for hit in hits:
+        named = bool(heading.search(hit.prefix.rpartition(">")[2]))
+        at = 0
+        open_ = named
+        marks: list[tuple[int, bool]] = [(0, named)]
+        for line in hit.text.split("\n"):
+            if _HEADING.match(line):
+                open_ = bool(heading.search(line))
+                marks.append((at, open_))
+            elif (label := re.match(r"[A-Z][\w -]{2,30}:", line)) is not None:
+                open_ = bool(heading.search(label[0])) or (open_ and named)
+                marks.append((at, open_))
+            at += len(line) + 1
+        for start, end, columns in readable_spans(hit):
+            if [under for place, under in marks if place <= start][-1]:
+                key = (str(hit.span.source.id), hit.span.start + start)
+                found.setdefault(key, excerpt_of(hit, start, end, 1.0, header=columns))
+    return tuple(found[key] for key in sorted(found))
 
 
 def opening_sentences(hits: Sequence[Hit], *, most: int) -> tuple[Excerpt, ...]:
-    """The first readable sentences of the best passage: what a document says at all."""
+    """The first readable sentences of the passages, in their order: what a document says at all."""
     found: list[Excerpt] = []
-    for hit in hits[:2]:
-        for start, end in sentences(hit.text):
-            text = hit.text[start:end]
-            if _readable(text) and not _HEADER.match(text) and len(found) < most:
-                found.append(_excerpt(hit, start, end, 1.0))
+    for hit in sorted(hits, key=lambda one: (str(one.span.source.id), one.span.start)):
+        for start, end, columns in readable_spans(hit):
+            if len(found) < most:
+                found.append(excerpt_of(hit, start, end, 1.0, header=columns))
     return tuple(found)
 
 
-def _excerpt(hit: Hit, start: int, end: int, score: float) -> Excerpt:
-    text = hit.text[start:end]
-    offset = hit.span.start
-    item = Item(
-        text,
+def excerpt_of(
+    hit: Hit, start: int, end: int, score: float, *, header: Columns | None = None
+) -> Excerpt:
+    """The words of a passage from `start` to `end` (inside the passage) as a quotable item."""
+    item = _item_of(hit, start, end)
+    return Excerpt(
+        item=item,
+        text=hit.text[start:end],
+        score=score,
+        superseded=hit.span.source.superseded,
+        header=header.names if header else (),
+        head=_item_of(hit, header.start, header.end) if header else None,
+    )
+
+
+def _item_of(hit: Hit, start: int, end: int) -> Item:
+    return Item(
+        hit.text[start:end],
         key=f"{hit.chunk_id}:{start}",
-        span=Span(source=hit.span.source, start=offset + start, end=offset + end),
+        span=Span(source=hit.span.source, start=hit.span.start + start, end=hit.span.start + end),
         note="superseded edition" if hit.span.source.superseded else "",
         dated=hit.span.source.dated,
     )
-    return Excerpt(item=item, text=text, score=score, superseded=hit.span.source.superseded)
 
 
 def _varied(ranked: Sequence[tuple[float, int, Excerpt]], most: int) -> tuple[Excerpt, ...]:

@@ -25,7 +25,7 @@ from bedside.flows.copilot.hard_data import (
 from bedside.flows.copilot.plan import Nothing, grounded
 from bedside.flows.flow import View
 
-__all__ = ["hard_blocks", "hard_data_of", "hard_items", "pack_text"]
+__all__ = ["hard_blocks", "hard_data_of", "hard_items", "pack_text", "range_item"]
 
 _GUIDANCE_TOKENS = 600
 _MOST_SPECIALTIES = 1
@@ -48,7 +48,7 @@ def hard_blocks(view: View[Nothing]) -> list[Block]:
     if grounded(view.opened):
         return blocks
     if data.ranges:
-        ranges = [_item("range", _range_key(one), one.name, one.line()) for one in data.ranges]
+        ranges = [range_item(one) for one in data.ranges]
         blocks.append(_block("reference ranges", ranges, priority=25))
     if data.nodes:
         blocks.append(_block("evidence bank", hard_items(data), priority=15))
@@ -67,6 +67,11 @@ def hard_items(data: HardData) -> list[Item]:
         _item("node", f"{one.specialty}/{one.id}", one.decision, one.line(), rank=1.0 / (place + 1))
         for place, one in enumerate(data.nodes)
     ]
+
+
+def range_item(entry: RangeEntry) -> Item:
+    """An analyte's ranges as a citable item."""
+    return _item("range", _range_key(entry), entry.name, entry.line())
 
 
 def _guidance(data: HardData) -> list[Block]:

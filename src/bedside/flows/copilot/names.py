@@ -273,7 +273,9 @@ _KIDNEY = ("creatinine", "egfr")
 
 def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
     """Analytes that bear on what a question speaks of without naming them, in order of mention."""
-    tokens = [token.text for token in tokenise(text)]
+    entities = tuple(entities)
+    named = {word for one in entities if one.kind == "condition" for word in one.said.split()}
+    tokens = [token.text for token in tokenise(text) if token.text not in named]
     found: list[str] = []
     for entity in entities:
         classes = entity.key.split(",") if entity.kind == "drug_class" else ()

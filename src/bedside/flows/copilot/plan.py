@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
 from bedside.flows.copilot.intents import Intent, classify
+from bedside.flows.copilot.lexicon import Lexicon
 from bedside.flows.copilot.modes import mode_of
 from bedside.flows.copilot.names import classes_of, record_lexicon
-from bedside.flows.copilot.query import Parsed
+from bedside.flows.copilot.passages import asked_for
+from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.reading import parse
 from bedside.flows.flow import Opened, View
-from bedside.knowledge.needs import Hits, SearchNeed
+from bedside.knowledge.needs import Filters, Hits, SearchNeed
+from bedside.language.stems import stems
 from bedside.record.needs import Category, RecordFacts, RecordNeed
 
 __all__ = ["Nothing", "again", "facts_of", "hits_of", "parsed_of", "plan_turn", "second_round"]
 
 _DOCUMENTS = 5
 _FRESH = 10
-_KNOWLEDGE = 5
-_SUGGESTED = 3
+_KNOWLEDGE = 10
+_SUGGESTED = 8
 _LONGEST_QUERY = 400
 _OPEN_STATES = {"active", "recurrence", "relapse"}
 
@@ -35,9 +40,23 @@ def grounded(opened: Opened[Nothing]) -> bool:
     return opened.grant.patient is not None
 
 
+_SAYS = re.compile(r"\b(?:say|says|said|mention\w*|contains?|conclude[sd]?)\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"\b(?:did|has|have|had|does|do)\b.*\b(?:recommend|advi[sc]e|suggest|want|plan)", re.IGNORECASE
+)
+_OF_PAPER = {"documents", "reports"}
+
+
+def _read(text: str, opened: Opened[Nothing], record: Lexicon | None = None) -> Parsed:
+    """The question as rules read it; what a document says is in its words, so no rule has it."""
+    parsed = parse(text, today=opened.as_of, record=record)
+    of_paper = any(query.topic in _OF_PAPER for query in parsed.queries)
+    return replace(parsed, queries=()) if of_paper and _SAYS.search(text) else parsed
+
+
 def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
     """The smallest set of needs that answers the message; a full fetch where no pattern knows it."""
-    parsed = parse(request.text, today=opened.as_of)
+    parsed = _read(request.text, opened)
     intent = classify(request.text, parsed)
     mode = mode_of(request.option("mode"), text=request.text, otherwise=intent.mode)
     needs: list[Need[Any]] = []
@@ -58,6 +77,15 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
                 )
             )
             queries.append(query)
+            if _ADVICE.search(request.text):
+                needs.append(
+                    SearchNeed(
+                        name="documents advice",
+                        query="plan recommendations advice actions follow-up",
+                        corpus="documents",
+                        limit=_DOCUMENTS,
+                    )
+                )
     if _wants_knowledge(opened, intent, parsed):
         classes = [name for one in parsed.entities for name in classes_of(one)]
         query = " ".join([query, *dict.fromkeys(classes)])
@@ -65,6 +93,14 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
             SearchNeed(name="knowledge", query=query, corpus="knowledge", limit=_KNOWLEDGE)
         )
         queries.append(query)
+        named = " ".join(dict.fromkeys(_said_plainly(one) for one in parsed.entities))
+        if named and named.lower() != query.lower():
+            needs.append(
+                SearchNeed(
+                    name="knowledge named", query=named, corpus="knowledge", limit=_KNOWLEDGE
+                )
+            )
+            queries.append(named)
     return Plan(
         intent=intent.name,
         needs=tuple(needs),
@@ -74,6 +110,12 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
         mode=mode.name,
         clinical=intent.clinical or _general(opened, intent),
     )
+
+
+def _said_plainly(entity: Entity) -> str:
+    """What a guideline calls the thing: its usual name, or as it was said."""
+    plain = entity.kind in {"drug", "condition"} and not entity.key.startswith("record:")
+    return entity.key if plain else entity.said
 
 
 def _general(opened: Opened[Nothing], intent: Intent) -> bool:
@@ -148,15 +190,73 @@ def parsed_of(view: View[Nothing]) -> Parsed:
     """The question as read with the names that stand in this patient's record."""
     record = facts_of(view)
     words = record_lexicon(record.facts, people=(record.person.name,)) if record else None
-    return parse(view.request.text, today=view.opened.as_of, record=words)
+    return _read(view.request.text, view.opened, words)
 
 
 def second_round(view: View[Nothing]) -> tuple[Need[Any], ...]:
     """What the record suggests: a whole fetch for a rule, guidelines for the problems it holds."""
     record = facts_of(view)
     if record is None:
+        return _within(view)
+    return (
+        *again(view),
+        *_suggested(view, record),
+        *_within(view),
+        *_named_documents(view, record),
+    )
+
+
+def _named_documents(view: View[Nothing], record: RecordFacts) -> tuple[Need[Any], ...]:
+    """The documents whose titles the question names, so that one that words miss is read too."""
+    if view.plan.intent != "letters":
         return ()
-    return (*again(view), *_suggested(view, record))
+    said = set(stems(view.request.text)) - {"letter", "note", "document", "report"}
+    named = [
+        fact.document
+        for fact in record.of("documents")
+        if fact.document and said & set(stems(fact.line.partition(":")[0] + fact.source.title))
+    ]
+    if not named:
+        return ()
+    need = SearchNeed(
+        name="documents named",
+        query=view.request.text[:_LONGEST_QUERY],
+        corpus="documents",
+        limit=_DOCUMENTS,
+        selected=tuple(named[:2]),
+    )
+    return (need,)
+
+
+def _within(view: View[Nothing]) -> tuple[Need[Any], ...]:
+    """The guideline whose title names what was asked about, read for the kind of answer wanted.
+
+    A search over all guidelines brings few passages of one document, and the one that answers may
+    name its subject in the title alone.
+    """
+    hits = hits_of(view, "knowledge")
+    names = [
+        {frozenset(stems(_said_plainly(one))), frozenset(stems(one.said))} - {frozenset()}
+        for one in parsed_of(view).entities
+    ]
+    if hits is None or not names:
+        return ()
+    best, most = "", 0
+    for hit in hits.hits:
+        title = set(stems(hit.span.source.title))
+        share = sum(any(name <= title for name in group) for group in names)
+        if share > most and not hit.span.source.superseded:
+            best, most = str(hit.span.source.id), share
+    if not best:
+        return ()
+    need = SearchNeed(
+        name="knowledge within",
+        query=asked_for(view.request.text) or view.request.text[:_LONGEST_QUERY],
+        corpus="knowledge",
+        limit=_KNOWLEDGE,
+        filters=Filters(document=best),
+    )
+    return (need,)
 
 
 def again(view: View[Nothing]) -> tuple[Need[Any], ...]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from bedside.core.value import value
+from bedside.flows.copilot.excerpts import ASKING
 from bedside.flows.copilot.names import bearing_on, matching, nearby, panel_members
 from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.events import is_active
@@ -47,6 +48,8 @@ _OF_INTENT: dict[str, tuple[tuple[Category, int], ...]] = {
 }
 _MOST_BEARING = 6
 _TELLING, _MOST_ALIKE, _MOST_SAID = 4, 3, 12
+_TELLING_INSIDE = 6
+"""Letters from which a word also tells inside a longer one ("thyroid" in "hypothyroidism")."""
 _MOST_OF_TOPIC, _MOST_GIVEN = 30, 48
 _ABBREVIATION = re.compile(r"\b\w*(?:[A-Z]\w*[A-Z]|[A-Za-z]\d)\w*")
 _WHOLE_TOPICS = {"conditions", "medications", "procedures", "immunizations", "reports", "orders"}
@@ -144,11 +147,13 @@ def _said(record: RecordFacts, text: str) -> list[Fact]:
     A short word tells where it is written as an abbreviation ("IgE", "B12").
     """
     short = {stem for word in _ABBREVIATION.findall(text) for stem in stems(word)}
-    asked = {stem for stem in stems(text) if len(stem) >= _TELLING} | short
+    asked = {stem for stem in stems(text) if len(stem) >= _TELLING and stem not in ASKING} | short
+    inside = tuple(stem for stem in asked if len(stem) >= _TELLING_INSIDE)
     found: list[tuple[int, Fact]] = []
     seen: Counter[str] = Counter()
     for fact in record.facts:
-        shared = len(asked & _name_stems(fact.name))
+        names = _name_stems(fact.name)
+        shared = len(asked & names) or int(any(one in name for one in inside for name in names))
         if shared and seen[fact.name] < _MOST_ALIKE:
             seen[fact.name] += 1
             found.append((shared, fact))

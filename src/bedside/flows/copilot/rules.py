@@ -5,6 +5,7 @@ from __future__ import annotations
 from bedside.core.turn import Draft
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, parsed_of
 from bedside.flows.copilot.tools.answering import answer_queries
+from bedside.flows.copilot.tools.reference import reference_draft
 from bedside.flows.flow import View
 
 __all__ = ["rule_draft"]
@@ -22,13 +23,22 @@ def rule_draft(view: View[Nothing]) -> Draft | None:
     """
     if view.plan.intent == "greeting":
         return Draft(text=_greeting(view))
-    if not grounded(view.opened) or view.request.documents or view.request.selected:
+    if not grounded(view.opened):
+        return _reference(view)
+    if view.request.documents or view.request.selected:
         return None
     record = facts_of(view)
     if record is None:
         return None
     parsed = parsed_of(view)
     return answer_queries(parsed.queries, record, today=view.opened.as_of)
+
+
+def _reference(view: View[Nothing]) -> Draft | None:
+    """Without a patient: the usual range of a test, where nothing else is asked."""
+    if view.opened.pinned.get("unreviewed") == "off":
+        return None
+    return reference_draft(view.request.text, parsed_of(view))
 
 
 def _greeting(view: View[Nothing]) -> str:

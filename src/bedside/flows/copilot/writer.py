@@ -1,7 +1,8 @@
 """The extractive writer: an answer composed of cited entries and sentences, with no model (EN-M7).
 
-It reads like an answer (headline, facts in order of relevance, what is missing), adds nothing of
-its own, and says that it is extractive.
+It reads like an answer: what speaks against it, where the named things stand, what else bears on
+the question, what documents and guidelines say, what is missing. It adds nothing of its own, says
+that it is extractive, and keeps to the word limit of its mode (CO-06).
 """
 
 from __future__ import annotations
@@ -9,69 +10,57 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bedside.clinical.vocabulary import expand
-from bedside.core.context import Item
 from bedside.core.turn import Draft
-from bedside.flows.copilot.excerpts import (
-    Excerpt,
-    Passage,
-    best_passages,
-    best_sentences,
-    opening_sentences,
-    terms_of,
-)
-from bedside.flows.copilot.hard import hard_data_of, hard_items
+from bedside.flows.copilot.findings import DocumentFinding, document_findings
 from bedside.flows.copilot.modes import MODES
-from bedside.flows.copilot.names import (
-    analyte_key,
-    classes_of,
-    matching,
-    nearby,
-    panel_members,
-    shown_name,
-)
+from bedside.flows.copilot.names import analyte_key, bearing_on, matching, panel_members, shown_name
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity, Parsed
-from bedside.flows.copilot.relevance import rank_facts
+from bedside.flows.copilot.quoting import (
+    document_sentences,
+    evidence_items,
+    guideline_passages,
+    of_a_letter,
+    papers_fit,
+    passage_lines,
+)
+from bedside.flows.copilot.relevance import Ranked, rank_facts
 from bedside.flows.copilot.rules import rule_draft
+from bedside.flows.copilot.standing import (
+    figure_line,
+    shown_line,
+    tell_allergies,
+    tell_conflicts,
+    tell_entity,
+)
 from bedside.flows.copilot.summary import write_summary
-from bedside.flows.copilot.tools.allergies import allergy_line
-from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet, day_of
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
 from bedside.flows.flow import View
-from bedside.knowledge.needs import Hit
-from bedside.language.stems import stems
-from bedside.record.needs import Fact, RecordFacts
+from bedside.record.insights import priorities
+from bedside.record.needs import Contradiction, Insight, RecordFacts
 
 __all__ = ["write_unaided"]
 
-_HONEST = "Composed without a model from entries and sentences as written; nothing is interpreted."
+_HONEST = "Composed without a model from entries as written; nothing is interpreted."
+_TAIL = words_in(_HONEST)
 _MOST_ENTITIES = 4
-_RESERVE = 40
-_SURE = 0.6
-_WITH_CONTRADICTIONS = {"plan", "drug", "diagnosis", "risk", "protocol", "question", "unknown"}
-_MOST_QUOTED = 4
 _MOST_CHANGES = 8
-_MOST_OF_PASSAGE = 2
-_RULED = {"drug_lab", "drug_allergy", "overdue"}
-_CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
-_MOST_STANDING = 3
-_PRESSING = {"drug", "plan", "risk"}
-"""Intents whose answer may lead to a prescription: contradictions stand before the rest."""
-_DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
-_LETTER = re.compile(
-    r"\b(?:letter|discharge|summary|report|note|clinic|document|scan)s?\b", re.IGNORECASE
-)
-_ADVICE = re.compile(
-    r"\b(?:recommend\w*|advi[sc]e\w*|suggest\w*|plan\w*|want\w*|ask(?:ed)? (?:us|for))\b",
-    re.IGNORECASE,
-)
-_ADVISING = re.compile(
-    r"\b(?:plan|recommendations?|advice|actions?|follow[- ]up|requests?|to do)\b", re.IGNORECASE
-)
+_MOST_BULLETS = 8
+_MOST_GAPS = 3
 _LONG_ANSWER = 200
-_WITH_ALLERGIES = {"plan", "drug", "protocol", "question", "unknown", "medications"}
+_FOCUSED = 60.0
+"""Above this rank an entry is of the named thing or close to it, not only of the intent."""
+_GUIDELINE_SHARE, _DOCUMENT_SHARE = 0.35, 0.25
+_RULED = {"drug_lab", "drug_allergy", "overdue"}
+_MEDICINES = {"drug", "medications"}
+_PRESSING = {"drug", "plan", "medications"}
+"""Intents whose answer may lead to a prescription: allergies stand before the rest."""
+_BROAD = {"plan", "unknown", "risk", "diagnosis", "question", "drug", "protocol"}
+_DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
+_VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
+_CITED_SOURCE = re.compile(r"\s*\(source: .*?\)(?=\.?\s*\Z)", re.DOTALL)
 
 
 def write_unaided(view: View[Nothing]) -> Draft:
@@ -85,354 +74,321 @@ def write_unaided(view: View[Nothing]) -> Draft:
     if not grounded(view.opened) or record is None:
         _knowledge(view, sheet, limit)
         return sheet.draft(by="extractive")
-    fresh = [one for one in _documents(view) if one.superseded is False]
-    documents_first = bool(view.request.documents or view.request.selected or _of_a_letter(view))
+    documents_first = bool(view.request.documents or view.request.selected or of_a_letter(view))
     if documents_first:
-        _quoted(fresh, "In the document:", sheet, limit)
-    if view.plan.intent == "synopsis":
-        write_summary(record, sheet, today=view.opened.as_of, words=limit)
-    elif not (view.plan.intent == "changes" and _changes(record, sheet)):
-        _grounded(view, record, sheet, limit)
+        _document(view, record, sheet, limit)
+    if view.plan.intent == "synopsis" and not documents_first:
+        write_summary(record, sheet, today=view.opened.as_of, words=limit - _TAIL)
+    elif view.plan.intent == "changes":
+        _changes(record, sheet, limit)
+    elif not documents_first or parsed_of(view).entities:
+        _grounded(view, record, sheet, limit, after_document=documents_first)
     if not documents_first:
-        _quoted(fresh[:2], "In the documents:", sheet, limit)
-    _guidelines(view, record, sheet, limit)
+        _quoted(view, sheet, int(limit * _DOCUMENT_SHARE), limit)
+        _guidelines(view, sheet, limit)
+    _missing(sheet, limit)
     sheet.gap()
     sheet.say(_HONEST)
     return sheet.draft(by="extractive")
 
 
-def _room(sheet: Sheet, limit: int) -> bool:
-    return sum(len(line.split()) for line in sheet.lines) < limit - _RESERVE
+def _left(sheet: Sheet, limit: int) -> int:
+    """How many words are left for anything but the last line."""
+    return limit - _TAIL - sheet.words
+
+
+def _say_if_fits(line: str, sheet: Sheet, limit: int) -> bool:
+    if words_in(line) > _left(sheet, limit):
+        return False
+    sheet.say(line)
+    return True
 
 
 # ---- with a patient
 
 
-def _changes(record: RecordFacts, sheet: Sheet) -> bool:
-    """What changed since the last encounter, as the insight rules found it; `False` for nothing."""
+def _changes(record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    """What changed since the last encounter, as the insight rules found it."""
     found = [one for one in record.insights if one.kind == "change"]
     if not found:
-        return False
+        sheet.say("No change since the encounter before the last is found in the record.")
+        sheet.missing("changes since the encounter before the last")
+        return
     sheet.count("Since the encounter before the last:")
-    for one in found[:_MOST_CHANGES]:
-        sheet.say(f"- {one.text} {sheet.cite(*one.facts[:2])}")
-        sheet.calculated(one.text)
-    return True
+    for one in sorted(found, key=lambda one: one.rule.endswith("others"))[:_MOST_CHANGES]:
+        line = f"- {_short(one.text)} {sheet.cite(*one.facts[:2])}"
+        if _say_if_fits(line, sheet, limit):
+            sheet.calculated(one.text)
 
 
-def _grounded(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
+def _short(text: str) -> str:
+    """A finding without the citation of its rule, which stands in the insight itself."""
+    return _CITED_SOURCE.sub("", text).rstrip(". ") + "."
+
+
+def _grounded(
+    view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int, *, after_document: bool
+) -> None:
     parsed = parsed_of(view)
-    for entity in parsed.entities[:_MOST_ENTITIES]:
-        _about(entity, record, sheet)
-    told = [
-        key
-        for entity in parsed.entities
-        for key in (entity.key, *panel_members(entity.key))
-        if entity.kind in {"analyte", "panel"}
-    ]
-    _by_rule(record, parsed, sheet, overdue=bool(_DUE.search(view.request.text)))
-    warned = view.plan.intent in _WITH_CONTRADICTIONS
-    pressing = bool(sheet.lines) or view.plan.intent in _PRESSING
-    if warned and pressing:
-        _contradictions(record, parsed, sheet)
-    if view.plan.intent in _WITH_ALLERGIES:
-        _allergies(record, sheet)
-    ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
-    lines = [one.fact for one in ranked if not sheet.cites(one.fact)]
-    if parsed.windows:
-        lines = [fact for fact in lines if parsed.windows[0].holds(day_of(fact))] or lines[:3]
-    if lines:
-        _bullets(lines, record, sheet, limit, told_already=told)
-    if warned and not pressing:
-        _contradictions(record, parsed, sheet)
+    overdue = bool(_DUE.search(view.request.text)) and not _VACCINE.search(view.request.text)
+    entities = parsed.entities[:_MOST_ENTITIES]
+    if after_document:
+        sheet.gap()
+        sheet.say("In the record:")
+    for entity in entities:
+        tell_conflicts(entity, record, sheet)
+    _contradictions(record, parsed, sheet, limit, medicines=view.plan.intent in _MEDICINES)
+    for entity in entities:
+        tell_entity(entity, record, sheet, earlier=limit > _LONG_ANSWER or len(entities) == 1)
+    _by_rule(record, parsed, sheet, limit, overdue=overdue)
+    bearing = bearing_on(view.request.text, parsed.entities)
+    if not entities and not bearing and not overdue and view.plan.intent in _BROAD:
+        _leading(record, sheet, limit, intent=view.plan.intent)
+    drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
+    if view.plan.intent in _PRESSING or drugs:
+        tell_allergies(record, sheet)
+    if not overdue and not after_document:
+        _bullets(view, record, parsed, sheet, limit)
+        _unmeasured(bearing, record, sheet)
+    if overdue and not sheet.lines:
+        sheet.say("No rule finds a test overdue in this record.")
+        sheet.missing("an overdue test")
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
 
 
-def _bullets(
-    facts: Sequence[Fact],
-    record: RecordFacts,
-    sheet: Sheet,
-    limit: int,
-    *,
-    told_already: Sequence[str],
-) -> None:
-    """Entries in order of relevance; the readings of one analyte together in one line."""
-    sheet.say("Also in the record:" if sheet.lines else "In the record, most relevant first:")
-    told = set(told_already)
-    for fact in facts:
-        if not _room(sheet, limit):
-            break
-        key = analyte_key(fact) if fact.category == "observations" else ""
-        if sheet.cites(fact) or (key and key in told):
+def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, intent: str) -> None:
+    """The gravest findings by rule head a question about the patient as a whole."""
+    for one in _of_first_rank(record, intent):
+        if all(sheet.cites(fact) for fact in one.facts):
             continue
-        if key:
-            told.add(key)
-            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, mark="- ")
-        else:
-            sheet.say(f"- {_shown(fact)} {sheet.cite(fact)}")
+        _insight(one, sheet, limit)
 
 
-def _shown(fact: Fact) -> str:
-    stale = " — stale" if fact.stale else ""
-    return fact.line.replace("mm[Hg]", "mmHg") + stale
+def _of_first_rank(record: RecordFacts, intent: str) -> Sequence[Insight]:
+    if intent not in _MEDICINES:
+        return priorities(record)
+    return [one for one in record.insights if one.kind in {"drug_allergy", "drug_lab"}][:3]
 
 
-def _about(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
-    """The standing of one named thing, in one line; or that it is not recorded."""
-    if entity.kind == "panel":
-        for key in panel_members(entity.key)[:5]:
-            _figure(Entity(kind="analyte", key=key, said=key), record, sheet, mark="", quiet=True)
-        return
-    if entity.kind == "analyte":
-        _figure(entity, record, sheet)
-        return
-    pools = {
-        "drug": record.of("medications"),
-        "drug_class": record.of("medications"),
-        "condition": record.of("conditions"),
-        "procedure": (*record.of("procedures"), *record.of("reports")),
-        "vaccine": record.of("immunizations"),
-        "allergen": record.of("allergies"),
+def _insight(one: Insight, sheet: Sheet, limit: int) -> None:
+    if _say_if_fits(f"By rule: {_short(one.text)} {sheet.cite(*one.facts[:3])}", sheet, limit):
+        sheet.calculated(one.text)
+
+
+def _named(record: RecordFacts, parsed: Parsed) -> set[str]:
+    return {
+        str(fact.source.id) for entity in parsed.entities for fact in matching(entity, record.facts)
     }
-    found = matching(entity, pools.get(entity.kind, ()))
-    name = thing_name(entity)
-    if not found:
-        sheet.say(f"Not recorded: {name}.")
-        sheet.missing(name)
-        for fact in nearby(entity, record.of("conditions"))[:2]:
-            sheet.say(f"Related: {_shown(fact)} {sheet.cite(fact)}")
-        return
-    standing = [fact for fact in found if is_active(fact)] or found[:1]
-    seen: set[str] = set()
-    for fact in standing:
-        if fact.name in seen:
-            continue
-        seen.add(fact.name)
-        sheet.say(f"{_shown(fact)} {sheet.cite(fact)}")
-        if len(seen) == _MOST_STANDING:
-            break
 
 
-def _figure(
-    entity: Entity, record: RecordFacts, sheet: Sheet, *, mark: str = "", quiet: bool = False
+def _by_rule(
+    record: RecordFacts, parsed: Parsed, sheet: Sheet, limit: int, *, overdue: bool
 ) -> None:
-    found = readings_of(entity, record.of("observations"))
-    name = shown_name(entity.key)
-    if not found:
-        if not quiet:
-            sheet.say(f"No {name} is recorded.")
-        sheet.missing(name)
-        return
-    newest = found[-1]
-    stale = ", stale" if newest.fact.stale else ""
-    line = f"{mark}{name}: {newest.dated}{stale} {sheet.cite(newest.fact)}"
-    earlier = [one for one in found if one.fact.when != newest.fact.when]
-    if earlier:
-        line += f"; before that {earlier[-1].dated} {sheet.cite(earlier[-1].fact)}"
-    if len(earlier) >= _MOST_STANDING:
-        line += f"; first {earlier[0].dated} {sheet.cite(earlier[0].fact)}"
-    sheet.say(line + ".")
-
-
-def _by_rule(record: RecordFacts, parsed: Parsed, sheet: Sheet, *, overdue: bool) -> None:
     """What the insight rules say of the named things: a medicine against a result, an overdue test.
 
     With `overdue` every overdue test is told, whatever is named: that is what was asked.
     """
-    named = {
-        fact.source.id for entity in parsed.entities for fact in matching(entity, record.facts)
-    }
+    named = _named(record, parsed)
     for found in record.insights:
+        if all(sheet.cites(fact) for fact in found.facts) and found.kind == "drug_allergy":
+            continue
         asked = overdue and found.kind == "overdue"
-        about = found.kind in _RULED and any(fact.source.id in named for fact in found.facts)
-        if asked or about:
-            sheet.say(f"By rule: {found.text} {sheet.cite(*found.facts[:3])}")
-            sheet.calculated(found.text)
+        about = found.kind in _RULED and any(str(one.source.id) in named for one in found.facts)
+        if asked or (about and found.kind != "overdue"):
+            _insight(found, sheet, limit)
 
 
-def _contradictions(record: RecordFacts, parsed: Parsed, sheet: Sheet) -> None:
-    named = {
-        fact.source.id for entity in parsed.entities for fact in matching(entity, record.facts)
-    }
+def _contradictions(
+    record: RecordFacts, parsed: Parsed, sheet: Sheet, limit: int, *, medicines: bool
+) -> None:
+    """Contradictions about the named things; of medicines also where medicines as such are asked."""
+    named = _named(record, parsed)
     for found in record.contradictions:
-        touches = any(fact.source.id in named for fact in found.facts)
-        if touches or found.rule.startswith("allergy"):
-            sheet.say(f"Contradiction: {found.text} {sheet.cite(*found.facts)}")
+        touches = any(str(fact.source.id) in named for fact in found.facts)
+        general = medicines and not parsed.entities and _of_medicines(found)
+        if touches or general:
+            line = f"Contradiction: {_short(found.text)} {sheet.cite(*found.facts)}"
+            _say_if_fits(line, sheet, limit)
 
 
-def _allergies(record: RecordFacts, sheet: Sheet) -> None:
-    facts = record.of("allergies")
-    if not facts:
-        sheet.say("Allergies: not recorded.")
-        sheet.missing("allergies")
-        return
-    if record.no_known_allergies:
-        sheet.say(f"{facts[0].line} {sheet.cite(facts[0])}")
-        return
-    listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in facts[:6])
-    sheet.say(f"Allergies: {listed}.")
+def _of_medicines(found: Contradiction) -> bool:
+    return found.rule in {"allergy-medicine", "medicine-twice", "class-twice"}
+
+
+def _bullets(
+    view: View[Nothing], record: RecordFacts, parsed: Parsed, sheet: Sheet, limit: int
+) -> None:
+    """Entries in order of relevance; the readings of one analyte together in one line."""
+    ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
+    facts = [one.fact for one in _focused(ranked, view, parsed) if not sheet.cites(one.fact)]
+    if parsed.windows:
+        facts = [fact for fact in facts if parsed.windows[0].holds(day_of(fact))] or facts[:3]
+    told = {
+        key
+        for entity in parsed.entities
+        for key in (entity.key, *panel_members(entity.key))
+        if entity.kind in {"analyte", "panel"}
+    }
+    names: set[str] = set()
+    keep = limit - _reserved(view, limit)
+    lead = "Also in the record:" if sheet.lines else "In the record, most relevant first:"
+    written = 0
+    for fact in facts:
+        key = analyte_key(fact) if fact.category == "observations" else ""
+        if sheet.cites(fact) or (key and key in told) or fact.name in names:
+            continue
+        told.add(key)
+        names.add(fact.name)
+        line = (
+            figure_line(key, record, sheet, earlier=False)
+            if key
+            else f"{shown_line(fact)} {sheet.cite(fact)}"
+        )
+        line = line or f"{shown_line(fact)} {sheet.cite(fact)}"
+        need = words_in(line) + (0 if written else words_in(lead))
+        if need > keep - _TAIL - sheet.words:
+            continue
+        if not written:
+            sheet.say(lead)
+        sheet.say(f"- {line}")
+        written += 1
+        if written == _MOST_BULLETS:
+            break
+
+
+def _focused(ranked: Sequence[Ranked], view: View[Nothing], parsed: Parsed) -> list[Ranked]:
+    """What bears on the question itself, where anything does; a plan also wants the whole patient."""
+    if view.plan.intent in _PRESSING or any(
+        one.kind in {"drug", "drug_class"} for one in parsed.entities
+    ):
+        return list(ranked)
+    near = [one for one in ranked if one.rank > _FOCUSED]
+    return near if near or parsed.entities else list(ranked)
+
+
+def _reserved(view: View[Nothing], limit: int) -> int:
+    """Words kept back for documents and guidelines, where there are any to quote."""
+    kept = 0
+    if view.plan.intent != "synopsis" and guideline_passages(view, most=1):
+        kept += int(limit * _GUIDELINE_SHARE)
+    if document_sentences(view):
+        kept += int(limit * _DOCUMENT_SHARE)
+    return kept
+
+
+def _unmeasured(keys: Sequence[str], record: RecordFacts, sheet: Sheet) -> None:
+    """Results that bear on the question and are not in the record."""
+    missing: list[str] = []
+    found = False
+    for key in keys:
+        if readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations")):
+            found = True
+        else:
+            missing.append(shown_name(key))
+    for name in missing[: _MOST_GAPS if found or not missing else 2]:
+        sheet.missing(name)
+
+
+def _missing(sheet: Sheet, limit: int) -> None:
+    """One line with what was looked for and not found, where no line said so yet."""
+    left = [one for one in sheet.gaps if not sheet.told(one)]
+    if left:
+        sheet.gap()
+        _say_if_fits(f"Not in the record: {joined(left[:_MOST_GAPS])}.", sheet, limit)
 
 
 # ---- documents and guidelines
 
 
-def _documents(view: View[Nothing]) -> tuple[Excerpt, ...]:
+def _document(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    """A question about a document: what rules find in it, then its own words."""
     hits = hits_of(view, "documents")
-    if hits is None:
-        return ()
-    ids = {str(one) for one in (*view.request.documents, *view.request.selected)}
-    chosen = [hit for hit in hits.hits if not ids or str(hit.span.source.id) in ids]
-    terms = terms_of(view.request.text)
-    asked = bool(ids) or _of_a_letter(view)
-    if not asked:
-        return best_sentences(chosen, terms, most=2, about=_names_in(view))
-    if not ids:
-        chosen = _titled(chosen, view.request.text)
-    if _ADVICE.search(view.request.text):
-        advising = [hit for hit in chosen if _ADVISING.search(hit.prefix.rpartition(">")[2])]
-        if advising:
-            return opening_sentences(advising, most=_MOST_QUOTED + 2)
-    found = best_sentences(chosen, terms, most=_MOST_QUOTED, fewest=1)
-    return found or opening_sentences(chosen, most=_MOST_QUOTED)
+    ids = [str(one) for one in (*view.request.documents, *view.request.selected)]
+    about = document_sentences(view)
+    told: list[str] = []
+    shown = {str(one.item.span.source.id) for one in about if one.item.span is not None}
+    if hits is not None:
+        wanted = set(ids) or shown
+        passages = [hit for hit in hits.hits if str(hit.span.source.id) in wanted]
+        if not parsed_of(view).entities or ids:
+            found = document_findings(passages, record, first=ids)
+            told += [
+                one.item.body
+                for one in found
+                if _say_if_fits(_finding_line(one, sheet), sheet, limit)
+            ]
+    _quoted(view, sheet, limit, limit, besides=told)
 
 
-def _of_a_letter(view: View[Nothing]) -> bool:
-    """Does the question ask what a document says?"""
-    if view.plan.intent == "letters":
-        return True
-    if not _LETTER.search(view.request.text) or view.plan.intent == "synopsis":
-        return False
-    hits = hits_of(view, "documents")
-    said = set(stems(view.request.text))
-    return hits is not None and any(said & set(stems(hit.span.source.title)) for hit in hits.hits)
+def _finding_line(finding: DocumentFinding, sheet: Sheet) -> str:
+    sheet.calculated(finding.text)
+    marks = f"{sheet.cite_item(finding.item)}{sheet.cite(*finding.facts[:2])}"
+    return f"By rule: {finding.text} {marks}."
 
 
-def _titled(hits: Sequence[Hit], text: str) -> list[Hit]:
-    """The passages of the documents that the question names by title, else all of them."""
-    said = set(stems(text))
-    share = {str(hit.span.source.id): len(said & set(stems(hit.span.source.title))) for hit in hits}
-    best = max(share.values(), default=0)
-    return [hit for hit in hits if share[str(hit.span.source.id)] == best]
-
-
-def _names_in(view: View[Nothing], *kinds: str) -> tuple[frozenset[str], ...]:
-    """What the question names, each as stems: its usual name and as it was said, spelled out."""
-    names: list[str] = []
-    for entity in parsed_of(view).entities:
-        if kinds and entity.kind not in kinds:
-            continue
-        names += [thing_name(entity).split(" (")[0], entity.said, shown_name(entity.key)]
-        names += [one.replacement for one in expand(entity.said) if one.weight > _SURE]
-        names += classes_of(entity)
-    return tuple(dict.fromkeys(frozenset(stems(name)) for name in names if stems(name)))
-
-
-def _named_fully(view: View[Nothing]) -> str:
-    """The question, with the classes of its medicines: a guideline may speak of these alone."""
-    classes = [name for entity in parsed_of(view).entities for name in classes_of(entity)]
-    return " ".join([view.request.text, *dict.fromkeys(classes)])
-
-
-def _quoted(excerpts: Sequence[Excerpt], lead: str, sheet: Sheet, limit: int) -> None:
+def _quoted(
+    view: View[Nothing], sheet: Sheet, share: int, limit: int, *, besides: Sequence[str] = ()
+) -> None:
+    """Sentences of the patient's documents, within `share` words; `besides` were told already."""
+    rows = [one for one in besides if one.count("|") > 1]
+    excerpts = [one for one in document_sentences(view) if one.text not in rows]
     if not excerpts:
         return
-    sheet.gap()
-    sheet.say(lead)
+    spans = [one.item.span for one in excerpts]
+    titles = list(dict.fromkeys(span.source.title for span in spans if span is not None))
+    lead = f"In the document ({titles[0]}):" if len(titles) == 1 else "In the documents:"
+    room = min(share, _left(sheet, limit)) - words_in(lead)
+    lines: list[str] = []
     for one in excerpts:
+        if words_in(one.shown) > room:
+            continue
+        room -= words_in(one.shown)
         mark = " (superseded edition)" if one.superseded else ""
-        sheet.say(f"- {_flat(one.text)}{mark} {sheet.cite_item(one.item)}")
-        if not _room(sheet, limit + _RESERVE):
-            break
-
-
-def _flat(text: str) -> str:
-    """One line: a list mark or a line break inside is left out."""
-    if text.count("|") > 1:
-        return "; ".join(cell.strip() for cell in text.split("|") if cell.strip())
-    return " ".join(text.lstrip("-*• ").split()).replace("**", "")
-
-
-def _guidelines(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
-    hits = hits_of(view, "knowledge")
-    if hits is None or not hits.hits or view.plan.intent == "synopsis":
-        return
-    problems = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
-    more = [*problems, *(_CAUTIONS if view.plan.intent == "drug" else ())]
-    found = best_passages(
-        hits.hits,
-        terms_of(_named_fully(view), more=more),
-        most=2 if limit > _LONG_ANSWER else 1,
-        about=_names_in(view),
-        must=_names_in(view, "drug", "drug_class"),
-    )
-    if found:
+        lines.append(f"- {one.shown}{mark} {sheet.cite_item(one.item, head=one.head)}")
+    if lines:
         sheet.gap()
-        sheet.say("Guidelines, not specific to this patient:")
-        for one in found:
-            _passage(one, sheet, most=_MOST_OF_PASSAGE)
+        for line in (lead, *lines):
+            sheet.say(line)
 
 
-def _passage(passage: Passage, sheet: Sheet, *, most: int) -> None:
-    """A passage under its place: the sentences that bear most on the question, in its own order."""
-    shown = passage.best(most)
-    if not shown:
+def _guidelines(view: View[Nothing], sheet: Sheet, limit: int) -> None:
+    if view.plan.intent in {"synopsis", "changes"}:
         return
-    old = ", superseded edition" if passage.superseded else ""
-    sheet.say(f"{passage.label}{old}:")
-    for one in shown:
-        sheet.say(f"- {_flat(one.text)} {sheet.cite_item(one.item)}")
+    lead = "Guidelines, not specific to this patient:"
+    found = guideline_passages(view, most=2 if limit > _LONG_ANSWER else 1)
+    room = _left(sheet, limit) - words_in(lead)
+    lines: list[str] = []
+    for one in found:
+        made = passage_lines(one, sheet, most=3, words=room)
+        room -= sum(words_in(line) for line in made)
+        lines += made
+    if lines:
+        sheet.gap()
+        for line in (lead, *lines):
+            sheet.say(line)
 
 
 def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     """Without a patient: the best passage in its own order, then what supports it."""
-    hits = hits_of(view, "knowledge")
-    found = (
-        best_passages(
-            hits.hits,
-            terms_of(_named_fully(view)),
-            most=3,
-            about=_names_in(view),
-            must=_names_in(view, "drug", "drug_class"),
-        )
-        if hits is not None
-        else ()
-    )
-    evidence = _evidence(view)
+    evidence = evidence_items(view)
+    found = guideline_passages(view, most=3)
     if not found:
-        if evidence:
-            sheet.say("No guideline passage was found; papers that bear on the question:")
-            for item in evidence:
-                _papers(item, sheet)
-        else:
-            why = f" ({hits.why_empty})" if hits is not None and hits.why_empty else ""
-            sheet.say(f"No relevant guideline passage was found{why}.")
+        drugs = [one for one in parsed_of(view).entities if one.kind in {"drug", "drug_class"}]
+        of = f" on {joined([thing_name(one) for one in drugs])}" if drugs else ""
+        sheet.say(f"No relevant guideline passage{of} was found.")
         sheet.missing("a guideline passage on this question")
-        return
     for place, one in enumerate(found):
-        if place and not _room(sheet, limit):
-            break
-        _passage(one, sheet, most=_MOST_QUOTED if place == 0 else 2)
-    if evidence and _room(sheet, limit + _RESERVE // 2):
-        sheet.gap()
-        sheet.say("Papers:")
-        _papers(evidence[0], sheet)
+        most = 5 if place == 0 else 2
+        for line in passage_lines(one, sheet, most=most, words=_left(sheet, limit)):
+            sheet.say(line)
+    for place, item in enumerate(evidence):
+        lines = papers_fit(item, sheet, words=_left(sheet, limit) - 1)
+        if lines and not place:
+            sheet.gap()
+            sheet.say("Papers:")
+        for line in lines:
+            sheet.say(line)
     sheet.gap()
     sheet.say(_HONEST)
-
-
-def _evidence(view: View[Nothing]) -> list[Item]:
-    """Decision nodes that speak of a medicine the question names, or of its subject."""
-    drugs = [one for one in parsed_of(view).entities if one.kind in {"drug", "drug_class"}]
-    names = {frozenset(stems(thing_name(one).split(" (")[0])) for one in drugs}
-    items = hard_items(hard_data_of(view))
-    if names:
-        items = [one for one in items if any(name <= set(stems(one.body)) for name in names)]
-    return items[:2]
-
-
-def _papers(item: Item, sheet: Sheet) -> None:
-    """The lines of a decision node: each finding with its citation."""
-    for line in item.body.split("\n")[1:]:
-        sheet.say(f"- {_flat(line)} {sheet.cite_item(item)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from bedside.core.context import Item
@@ -12,13 +12,14 @@ from bedside.core.turn import Draft, Quote
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact
 
-__all__ = ["Sheet", "day_of", "item_of", "joined", "plain_name", "when_text"]
+__all__ = ["Sheet", "day_of", "item_of", "joined", "plain_name", "when_text", "words_in"]
 
 _TAG = re.compile(
     r"\s*\((?:disorder|finding|situation|procedure|record artifact|regime/therapy|observable entity"
     r"|morphologic abnormality|qualifier value|substance|product|event|person)\)\s*\Z"
 )
 _MARKER = re.compile(r"\[(\d{1,4})\]")
+_WORD = re.compile(r"\w+(?:[.,/'’-]\w+)*")
 
 
 def day_of(fact: Fact) -> date | None:
@@ -51,6 +52,11 @@ def item_of(fact: Fact, *, rank: float = 0.0) -> Item:
     )
 
 
+def words_in(text: str) -> int:
+    """Words as the brevity guardrail counts them: markers are none."""
+    return len(_WORD.findall(_MARKER.sub("", text)))
+
+
 def joined(parts: Sequence[str]) -> str:
     """The parts as "a", "a and b", "a, b and c"."""
     if len(parts) <= 1:
@@ -65,6 +71,7 @@ class Sheet:
         self._lines: list[str] = []
         self._items: list[Item] = []
         self._numbers: dict[tuple[str, int], int] = {}
+        self._along: dict[int, int] = {}
         self._missing: list[str] = []
         self._calculated: list[str] = []
 
@@ -73,9 +80,12 @@ class Sheet:
         marks = [f"[{self._number(item_of(fact))}]" for fact in facts]
         return "".join(dict.fromkeys(marks))
 
-    def cite_item(self, item: Item) -> str:
-        """A marker for any item with a span."""
-        return f"[{self._number(item)}]"
+    def cite_item(self, item: Item, *, head: Item | None = None) -> str:
+        """A marker for any item with a span; `head` is quoted along with it, with no own marker."""
+        number = self._number(item)
+        if head is not None:
+            self._along[number] = self._number(head)
+        return f"[{number}]"
 
     def _number(self, item: Item) -> int:
         if item.span is None:
@@ -113,6 +123,20 @@ class Sheet:
         """State a calculation with its inputs: its figures then count as context."""
         self._calculated.append(line)
 
+    def told(self, what: str) -> bool:
+        """True when a line names it already."""
+        return any(what.lower() in line.lower() for line in self._lines)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What was looked for and not found so far."""
+        return tuple(self._missing)
+
+    @property
+    def words(self) -> int:
+        """How many words were said so far."""
+        return sum(words_in(line) for line in self._lines)
+
     @property
     def lines(self) -> tuple[str, ...]:
         """What was said so far."""
@@ -125,14 +149,14 @@ class Sheet:
         shown = [Item(line, key="calculated") for line in self._calculated]
         return Draft(
             text=text,
-            quotes=tuple(_quotes(text, cited)),
+            quotes=tuple(_quotes(text, cited, self._along)),
             by=by,
             items=(*cited, *shown),
             missing=tuple(self._missing),
         )
 
 
-def _quotes(text: str, items: Sequence[Item]) -> Iterable[Quote]:
+def _quotes(text: str, items: Sequence[Item], along: Mapping[int, int]) -> Iterable[Quote]:
     """One quote a marker: it stands for the words since the last marker, or the line's start."""
     offset = 0
     for line in text.split("\n"):
@@ -147,6 +171,10 @@ def _quotes(text: str, items: Sequence[Item]) -> Iterable[Quote]:
             yield Quote(
                 n=number, text=items[number - 1].body, at=(offset + begin, offset + marker.end())
             )
+            if (other := along.get(number)) is not None:
+                yield Quote(
+                    n=other, text=items[other - 1].body, at=(offset + begin, offset + marker.end())
+                )
             if not line[marker.end() :].startswith("["):
                 start = marker.end()
         offset += len(line) + 1

@@ -1,0 +1,251 @@
+"""What documents, guidelines and papers say, chosen for a question and fitted to its length. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bedside.clinical.vocabulary import expand
+from bedside.core.context import Item
+from bedside.flows.copilot.excerpts import (
+    Excerpt,
+    best_sentences,
+    opening_sentences,
+    sentences_under,
+    terms_of,
+)
+from bedside.flows.copilot.hard import hard_data_of, hard_items
+from bedside.flows.copilot.names import classes_of, shown_name
+from bedside.flows.copilot.passages import Group, Passage, best_passages, ranked_hits
+from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
+from bedside.flows.copilot.query import Entity
+from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.sheet import Sheet, words_in
+from bedside.flows.flow import View
+from bedside.knowledge.needs import Hit
+from bedside.language.stems import stems
+
+__all__ = [
+    "document_sentences",
+    "evidence_items",
+    "guideline_passages",
+    "in_order_of_worth",
+    "of_a_letter",
+    "papers_fit",
+    "passage_lines",
+]
+
+_SURE = 0.6
+_MOST_QUOTED = 4
+_MOST_OPENING = 8
+_MANY = 3
+_CAUTIONS = ("contraindicated avoid stop withhold caution", "renal kidney function eGFR threshold")
+_LETTER = re.compile(
+    r"\b(?:letter|discharge|summary|report|note|clinic|document|scan|upload|labs?)s?\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:recommend\w*|advi[sc]e\w*|suggest\w*|plan\w*|want\w*|ask(?:ed)? (?:us|for))\b",
+    re.IGNORECASE,
+)
+_ADVISING = re.compile(
+    r"\b(?:plan|recommendations?|advice|actions?|follow[- ]up|requests?|to do|for the (?:gp|general))\b",
+    re.IGNORECASE,
+)
+_SOMEONE_SAID = re.compile(
+    r"\b(?:did|has|have|had|does|do)\b.*\b(?:recommend|advi[sc]e|suggest|say|said|write|written|want)",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(
+    r"\b(?:summar\w*|sum up|overview|key points?|gist|what(?:'s| is| does) (?:in|it say|this|the))\b",
+    re.IGNORECASE,
+)
+
+
+# ---- documents
+
+
+def document_sentences(view: View[Nothing]) -> tuple[Excerpt, ...]:
+    """What the patient's documents say to the question, current editions only."""
+    hits = hits_of(view, "documents")
+    if hits is None:
+        return ()
+    ids = {str(one) for one in (*view.request.documents, *view.request.selected)}
+    chosen = [hit for hit in hits.hits if not ids or str(hit.span.source.id) in ids]
+    chosen = [hit for hit in chosen if not hit.span.source.superseded]
+    terms = terms_of(view.request.text)
+    names = [name for group in groups_in(view) for name in group]
+    if not ids and not of_a_letter(view):
+        return best_sentences(chosen, terms, most=2, about=names)
+    everything = chosen
+    if not ids:
+        chosen = _titled(chosen, view.request.text)
+    if _ADVICE.search(view.request.text):
+        advising = sentences_under(chosen, _ADVISING) or sentences_under(everything, _ADVISING)
+        if advising:
+            return advising[:_MOST_OPENING]
+    if _WHOLE.search(view.request.text) and not names:
+        return opening_sentences(chosen, most=_MOST_OPENING)
+    about_names = best_sentences(chosen, terms, most=_MOST_QUOTED, about=names, fewest=1)
+    if names:
+        return about_names
+    return about_names or opening_sentences(chosen, most=_MOST_OPENING)
+
+
+def of_a_letter(view: View[Nothing]) -> bool:
+    """Does the question ask what a document says?"""
+    text = view.request.text
+    if view.plan.intent == "letters" or (_SOMEONE_SAID.search(text) and _ADVICE.search(text)):
+        return True
+    if not _LETTER.search(text) or view.plan.intent == "synopsis":
+        return False
+    hits = hits_of(view, "documents")
+    said = set(stems(text))
+    return hits is not None and any(said & set(stems(hit.span.source.title)) for hit in hits.hits)
+
+
+def _titled(hits: Sequence[Hit], text: str) -> list[Hit]:
+    """The passages of the documents that the question names by title, else all of them."""
+    said = set(stems(text))
+    share = {
+        str(hit.span.source.id): len(said & set(stems(f"{hit.span.source.title} {hit.prefix}")))
+        for hit in hits
+    }
+    best = max(share.values(), default=0)
+    return [hit for hit in hits if share[str(hit.span.source.id)] == best]
+
+
+# ---- what the question names
+
+
+def groups_in(view: View[Nothing], *kinds: str) -> tuple[Group, ...]:
+    """What the question names, one group each: its usual name, as it was said, its classes."""
+    found: list[Group] = []
+    for entity in parsed_of(view).entities:
+        if kinds and entity.kind not in kinds:
+            continue
+        names = tuple(dict.fromkeys(frozenset(stems(one)) for one in _names(entity) if stems(one)))
+        if names:
+            found.append(names)
+    return tuple(found)
+
+
+def _names(entity: Entity) -> list[str]:
+    names = [thing_name(entity).split(" (")[0], entity.said, shown_name(entity.key)]
+    names += [one.replacement for one in expand(entity.said) if one.weight > _SURE]
+    return [*names, *classes_of(entity)]
+
+
+def _named_fully(view: View[Nothing]) -> str:
+    """The question, with the classes of its medicines: a guideline may speak of these alone."""
+    classes = [name for entity in parsed_of(view).entities for name in classes_of(entity)]
+    return " ".join([view.request.text, *dict.fromkeys(classes)])
+
+
+# ---- guidelines
+
+
+def _problems(view: View[Nothing]) -> list[str]:
+    record = facts_of(view)
+    if record is None:
+        return []
+    found = [fact.name for fact in record.of("conditions") if is_active(fact)][:6]
+    return [*found, *(_CAUTIONS if view.plan.intent == "drug" else ())]
+
+
+def in_order_of_worth(view: View[Nothing]) -> tuple[Hit, ...]:
+    """The guideline passages found, those that answer the question first, each once."""
+    hits = hits_of(view, "knowledge")
+    if hits is None:
+        return ()
+    ranked = ranked_hits(
+        hits.hits,
+        terms_of(_named_fully(view), more=_problems(view)),
+        text=view.request.text,
+        about=groups_in(view),
+        must=groups_in(view, "drug", "drug_class"),
+    )
+    return (*ranked, *(hit for hit in hits.hits if hit not in ranked))
+
+
+def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]:
+    """The guideline passages worth quoting, the best first."""
+    hits = hits_of(view, "knowledge")
+    if hits is None:
+        return ()
+    if facts_of(view) is not None and not groups_in(view) and not _says_enough(view, hits.hits):
+        return ()
+    return best_passages(
+        hits.hits,
+        terms_of(_named_fully(view), more=_problems(view)),
+        most=most,
+        text=view.request.text,
+        about=groups_in(view),
+        must=groups_in(view, "drug", "drug_class"),
+    )
+
+
+def _says_enough(view: View[Nothing], hits: Sequence[Hit]) -> bool:
+    """With a patient and nothing named: three of the question's own words stand in one passage."""
+    asked = {stem for stem, weight in terms_of(view.request.text).items() if weight >= 1.0}
+    return any(len(asked & set(stems(f"{hit.prefix} {hit.text}"))) >= _MANY for hit in hits)
+
+
+def passage_lines(passage: Passage, sheet: Sheet, *, most: int, words: int) -> list[str]:
+    """A passage under its place, within `words`; empty where not one sentence fits.
+
+    A short table comes whole where it fits; else the rows and sentences that bear most.
+    """
+    old = ", superseded edition" if passage.superseded else ""
+    label = f"{passage.label}{old}:"
+    left = words - words_in(label)
+    wanted = passage.sentences if passage.tabular else passage.best(most)
+    if sum(words_in(one.shown) for one in wanted) > left:
+        wanted = passage.best(most)
+    kept: list[Excerpt] = []
+    for one in sorted(wanted, key=lambda one: -one.score):
+        need = words_in(one.shown)
+        if need <= left:
+            kept.append(one)
+            left -= need
+    shown = [one for one in wanted if one in kept]
+    if not shown:
+        return []
+    return [label, *(f"- {one.shown} {sheet.cite_item(one.item, head=one.head)}" for one in shown)]
+
+
+# ---- papers
+
+
+def evidence_items(view: View[Nothing]) -> list[Item]:
+    """Decision nodes that speak of what the question names."""
+    if view.opened.pinned.get("unreviewed") == "off":
+        return []
+    items = hard_items(hard_data_of(view))
+    groups = groups_in(view)
+    if groups:
+        items = [one for one in items if _speaks_of(one, groups)]
+    return items[:2]
+
+
+def _speaks_of(item: Item, groups: Sequence[Group]) -> bool:
+    words = set(stems(item.body))
+    return all(any(name <= words for name in group) for group in groups)
+
+
+_PAPER = re.compile(r"- (?P<finding>.*?) \[(?P<kind>[^:\]]+): .* (?P<year>\d{4}); (?P<id>[^\]]+)\]")
+
+
+def papers_fit(item: Item, sheet: Sheet, *, words: int) -> list[str]:
+    """The findings of a decision node, each with the kind of study and its identifier."""
+    lines: list[str] = []
+    for line in item.body.split("\n")[1:]:
+        found = _PAPER.match(line)
+        if found is None:
+            continue
+        mark = found["id"].split(", ")[-1]
+        said = f"- {found['finding'].rstrip('.')} ({found['kind']}; {mark})"
+        if words_in(said) <= words:
+            words -= words_in(said)
+            lines.append(f"{said} {sheet.cite_item(item)}")
+    return lines

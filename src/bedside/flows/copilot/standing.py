@@ -1,0 +1,193 @@
+"""What the record says of a thing that the question names: allergy first, then where it stands. Pure."""
+
+from __future__ import annotations
+
+from bedside.flows.copilot.names import (
+    bearing_on,
+    ingredients,
+    matching,
+    nearby,
+    panel_members,
+    shown_name,
+)
+from bedside.flows.copilot.query import Entity
+from bedside.flows.copilot.tools.allergies import allergy_line
+from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.readings import readings_of
+from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.record.abnormal import figure_of, short_name
+from bedside.record.abnormal import readings_of as readings_by_analyte
+from bedside.record.contradictions import allergy_conflict
+from bedside.record.monitoring import crossed_by
+from bedside.record.needs import Fact, RecordFacts
+from bedside.record.rows import says_none_known
+
+__all__ = ["figure_line", "shown_line", "tell_allergies", "tell_conflicts", "tell_entity"]
+
+_MOST_STANDING = 3
+_MOST_PANEL = 5
+_MOST_SOUGHT = 3
+_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
+
+
+def shown_line(fact: Fact) -> str:
+    """An entry's own line, stale ones marked."""
+    stale = " — stale" if fact.stale else ""
+    return fact.line.replace("mm[Hg]", "mmHg").rstrip(".") + stale
+
+
+def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
+    """What speaks against a medicine: recorded allergies and results that cross a rule.
+
+    Returns:
+        True when an allergy was told.
+    """
+    if entity.kind not in {"drug", "drug_class"}:
+        return False
+    found = False
+    for allergy in record.of("allergies"):
+        if says_none_known(allergy) or allergy.status in {"resolved", "inactive"}:
+            continue
+        if matching(entity, (allergy,)):
+            sheet.say(
+                f"Allergy or intolerance recorded: {allergy_line(allergy)} {sheet.cite(allergy)}."
+            )
+            found = True
+            continue
+        conflict = allergy_conflict(entity.key, allergy.name) if entity.kind == "drug" else None
+        if conflict is not None:
+            sheet.say(f"Allergy recorded: {allergy_line(allergy)} {sheet.cite(allergy)}.")
+            _rule(f"{conflict.text.rstrip('.')}", sheet, allergy)
+            found = True
+    if entity.kind == "drug":
+        standing = [one for one in matching(entity, record.of("medications")) if is_active(one)]
+        if not standing:
+            _crossed(entity, record, sheet)
+    return found
+
+
+def _crossed(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    """The rules of the monitoring pack on a medicine that is thought of, not yet taken."""
+    as_of = record.as_of
+    if as_of is None:
+        return
+    readings = readings_by_analyte(record.of("observations"), as_of=as_of.date())
+    for rule, newest in list(crossed_by(entity.key.split("-"), readings))[:2]:
+        stale = ", stale" if newest.stale else ""
+        _rule(f"{short_name(newest)} is {figure_of(newest)}{stale}, and {rule.text}", sheet, newest)
+
+
+def _rule(text: str, sheet: Sheet, *facts: Fact) -> None:
+    sheet.say(f"By rule: {text} {sheet.cite(*facts)}.")
+    sheet.calculated(text)
+
+
+def tell_entity(entity: Entity, record: RecordFacts, sheet: Sheet, *, earlier: bool) -> None:
+    """The standing of one named thing; or that it is not recorded."""
+    if entity.kind == "panel":
+        members = panel_members(entity.key)
+        told = [figure_line(key, record, sheet, earlier=earlier) for key in members]
+        for line in [one for one in told if one][:_MOST_PANEL]:
+            sheet.say(line)
+        return
+    if entity.kind == "analyte":
+        line = figure_line(entity.key, record, sheet, earlier=earlier)
+        if line:
+            sheet.say(line)
+        else:
+            sheet.say(f"Not recorded: {shown_name(entity.key)}.")
+            sheet.missing(shown_name(entity.key))
+            _given(entity, record, sheet)
+        return
+    _event(entity, record, sheet)
+    if entity.kind == "drug":
+        for key in bearing_on("", (entity,)):
+            seen = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
+            if not seen and len(sheet.gaps) < _MOST_SOUGHT:
+                sheet.missing(shown_name(key))
+
+
+def _given(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    """A medicine that goes by the same name as a test ("B12 injections")."""
+    words = frozenset(entity.key.replace("b12", "b 12").split())
+    for fact in record.of("medications"):
+        if words <= frozenset(fact.name.lower().split()) or words & ingredients(fact):
+            sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
+            return
+
+
+def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    pools = {
+        "drug": record.of("medications"),
+        "drug_class": record.of("medications"),
+        "condition": record.of("conditions"),
+        "procedure": (*record.of("procedures"), *record.of("reports")),
+        "vaccine": record.of("immunizations"),
+        "allergen": record.of("allergies"),
+    }
+    found = matching(entity, pools.get(entity.kind, ()))
+    name = thing_name(entity)
+    if not found:
+        among = {"drug": " among the medicines", "drug_class": " among the medicines"}
+        sheet.say(f"Not recorded{among.get(entity.kind, '')}: {name}.")
+        sheet.missing(name)
+        for fact in nearby(entity, record.of("conditions"))[:2]:
+            sheet.say(f"Related: {shown_line(fact)} {sheet.cite(fact)}")
+        return
+    standing = [fact for fact in found if is_active(fact)] or found[:1]
+    seen: set[str] = set()
+    for fact in standing:
+        if fact.name in seen:
+            continue
+        seen.add(fact.name)
+        sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
+        if len(seen) == _MOST_STANDING:
+            break
+
+
+def figure_line(key: str, record: RecordFacts, sheet: Sheet, *, earlier: bool) -> str:
+    """The newest reading of an analyte with its date, and the one before; "" for none.
+
+    `earlier` adds the first of three or more. A value outside the range that came with it says so.
+    """
+    found = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
+    if not found:
+        return ""
+    newest = found[-1]
+    marks = [_against_range(newest.fact), "stale" if newest.fact.stale else ""]
+    said = "".join(f", {mark}" for mark in marks if mark)
+    line = f"{shown_name(key)}: {newest.dated}{said} {sheet.cite(newest.fact)}"
+    before = [one for one in found if one.fact.when != newest.fact.when]
+    if before:
+        line += f"; before that {before[-1].dated} {sheet.cite(before[-1].fact)}"
+    if earlier and len(before) >= _MOST_STANDING:
+        line += f"; first {before[0].dated} {sheet.cite(before[0].fact)}"
+    return line + "."
+
+
+def _against_range(fact: Fact) -> str:
+    """Where the value stands in the range that came with it; "" inside it or without one."""
+    if fact.value is None or fact.comparator:
+        return ""
+    if fact.low is not None and fact.value < fact.low:
+        return "below its range"
+    if fact.high is not None and fact.value > fact.high:
+        return "above its range"
+    return ""
+
+
+def tell_allergies(record: RecordFacts, sheet: Sheet) -> None:
+    """The recorded allergies in one line, those not told yet; or that none are recorded."""
+    facts = record.of("allergies")
+    if not facts:
+        sheet.say("Allergies: not recorded.")
+        sheet.missing("allergies")
+        return
+    if record.no_known_allergies:
+        sheet.say(f"No known allergies, as recorded {sheet.cite(facts[0])}.")
+        return
+    left = [fact for fact in facts if not sheet.cites(fact)]
+    if left:
+        also = "Allergies" if len(left) == len(facts) else "Other allergies"
+        listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in left[:6])
+        sheet.say(f"{also}: {listed}.")
