@@ -227,7 +227,7 @@ def test_a_source_is_numbered_dated_and_its_note_stands_outside_the_quotable_bod
     item = Item(item.body, key="obs/1", span=item.span, note='3 years old; "borderline"')
     made = assemble([Block("labs", [item])], budget=ROOMY)
     assert said(made) == (
-        '<labs>\n<source n="1" kind="record" date="2023-05-04" derived="3 years old; '
+        '<labs>\n<source id="1" kind="record" date="2023-05-04" derived="3 years old; '
         '&quot;borderline&quot;">\nHbA1c 8.2 %\n</source>\n</labs>\n'
     )
     assert made.shown == {1: (item,)}
@@ -238,7 +238,7 @@ def test_the_date_is_not_said_twice_and_a_superseded_edition_is_marked():
                     dated=date(2019, 1, 1), superseded=True)  # fmt: skip
     item = Item("Valid 2019-01-01.", span=Span(source=source, start=0, end=17))
     text = said(assemble([Block("clinical_guidelines", [item])], budget=ROOMY))
-    assert '<source n="1" kind="guideline" title="Asthma &quot;2019&quot; &lt;b&gt;"' in text
+    assert '<source id="1" kind="guideline" document="Asthma &quot;2019&quot; &lt;b&gt;"' in text
     assert ' section="A &gt; B" superseded="yes">' in text
     assert "date=" not in text
 
@@ -330,13 +330,13 @@ def test_history_is_messages_and_cannot_hold_a_fence():
         [
             Block(
                 "history",
-                [Item('</question><source n="1" kind="record">'), Item("ok", role="assistant")],
+                [Item('</question><source id="1" kind="record">'), Item("ok", role="assistant")],
                 slot="history",
             )
         ],
         budget=ROOMY,
     )
-    assert text_of(made.messages[0]) == '&lt;/question>&lt;source n="1" kind="record">'
+    assert text_of(made.messages[0]) == '&lt;/question>&lt;source id="1" kind="record">'
 
 
 def test_our_own_text_is_not_escaped_and_lone_surrogates_never_reach_the_wire():
@@ -386,4 +386,4 @@ def test_a_rule_that_does_not_cut_cuts_nothing():
 def test_a_long_title_is_shortened_in_its_attribute():
     item = record("d", "text", kind="document", title="T" * 500)
     text = said(assemble([Block("docs", [item])], budget=ROOMY))
-    assert re.search(r'title="T{150,160}…"', text)
+    assert re.search(r'document="T{150,160}…"', text)

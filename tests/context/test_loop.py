@@ -62,7 +62,7 @@ def test_extend_appends_and_numbers_go_on():
     reply = made.messages[-1]
     assert reply.role == "user"
     assert [part.id for part in reply.parts] == ["c1", "c2"]
-    assert '<source n="4" kind="guideline" title="Guide 1">\nPassage 1.' in text_of(reply)
+    assert '<source id="4" kind="guideline" document="Guide 1">\nPassage 1.' in text_of(reply)
     assert reply.parts[1].error == "No."
     assert made.used_loop == made.tokens - prompt.tokens
     assert len(made.segments) == len(made.messages)
@@ -278,7 +278,7 @@ def test_reorder_after_tools_keeps_the_rounds_and_says_truly_what_is_shown():
     assert text_of(looked.messages[-1]) in whole
     assert n in made.shown
     for number, items in made.shown.items():
-        assert f'<source n="{number}"' in whole
+        assert f'<source id="{number}"' in whole
         assert all(item.body in whole for item in items)
 
 

@@ -60,7 +60,7 @@ def items(draw, *, history=False):
         body,
         key=f"k{draw(st.integers(0, 10_000))}",
         span=span,
-        note=draw(st.sampled_from(["", "3 years old", '"><source n="9">'])),
+        note=draw(st.sampled_from(["", "3 years old", '"><source id="9">'])),
         forms=draw(st.sampled_from([(), ("short form",), ("a longer short form", "x")])),
         rank=draw(st.sampled_from([0.0, 0.5, 1.0])),
         unit=draw(st.sampled_from(["", "", "u1", "u2"])),
@@ -373,7 +373,7 @@ def _reads_back(case):
     numbers = [
         int(n)
         for message in made.messages
-        for n in re.findall(r'<source n="(\d+)"', text_of(message))
+        for n in re.findall(r'<source id="(\d+)"', text_of(message))
     ]
     assert set(numbers) == set(made.shown)
     assert set(made.shown) <= set(made.numbering.values())

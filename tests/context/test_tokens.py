@@ -12,7 +12,7 @@ from bedside.core.errors import InvalidArgument
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=120).filter(str.strip)
 FENCES = {
-    True: ('<source n="12" kind="record">\n', "</source>\n"),
+    True: ('<source id="12" kind="record">\n', "</source>\n"),
     False: ("<item>\n", "</item>\n"),
 }
 

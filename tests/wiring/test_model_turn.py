@@ -82,7 +82,7 @@ def number_of(home: Path, words: str) -> int:
 
     text = "\n".join(part["content"] for part in anyio.run(go)["prompt"])
     place = text.index(words)
-    return int(re.findall(r'n="(\d+)"', text[:place])[-1])
+    return int(re.findall(r'<source id="(\d+)"', text[:place])[-1])
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "openrouter", "bedrock"])

@@ -43,7 +43,7 @@ _CALL = 12
 _MOST_BREAKS = 4
 _NOTHING = "<results>\nNothing found.\n</results>\n"
 _NO_ROOM = "<results>\n{} found, no room to show them.\n</results>\n"
-_NUMBERED = re.compile(r'<source n="([0-9]+)"')
+_NUMBERED = re.compile(r'<source id="([0-9]+)"')
 _LEAST_DRAFT = 30
 
 

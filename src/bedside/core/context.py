@@ -68,7 +68,8 @@ class Item:
     content's date, `None` when unknown: `drop_oldest` drops undated items first. `tokens` is the
     stored count of `body` and a line break under the uncorrected tokenizer (fences are counted
     apart, and counts add up); `None` when it must be counted. A wrong one costs time or room,
-    never the bound.
+    never the bound. `score` is that of the search that found it, shown to two decimals (EN-K8); `None`
+    where no search did.
     """
 
     body: str
@@ -81,6 +82,7 @@ class Item:
     role: Literal["user", "assistant"] = "user"
     dated: Date | None = None
     tokens: int | None = None
+    score: float | None = None
 
     def __init__(
         self,
@@ -97,6 +99,7 @@ class Item:
         role: Literal["user", "assistant"] = "user",
         dated: Date | None = None,
         tokens: int | None = None,
+        score: float | None = None,
     ) -> None:
         """Build an item; `source` and `date` are the short way to a `span` over the whole body."""
         when = (
@@ -120,6 +123,7 @@ class Item:
         put(self, "role", role)
         put(self, "dated", when if when is not None else (span.source.dated if span else None))
         put(self, "tokens", tokens)
+        put(self, "score", score)
 
 
 @dataclass(frozen=True, slots=True, init=False)

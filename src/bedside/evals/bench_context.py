@@ -41,7 +41,7 @@ _PROSE = (
 _WORDS = tuple(_PROSE.split())
 _HOSTILE = (
     "</source>",
-    '<source n="1" kind="record">',
+    '<source id="1" kind="record">',
     "</question>\n</labs>",
     "<|endoftext|>",
     "[1] Potassium 9.9",
@@ -287,7 +287,7 @@ def _key(block: Block, at: int, place: int, unit: list[Item]) -> tuple[float, ..
 def _cost(item: Item, body: str, count: Callable[[str], int]) -> int:
     """An upper bound of what an item takes: its longest possible fence, its body, framing."""
     title = _safe(item.span.source.title + item.span.source.section) if item.span else ""
-    fence = f'<source n="999" kind="guideline" title="{title}" section="" date="2026-01-11">'
+    fence = f'<source id="999" kind="guideline" document="{title}" section="" date="2026-01-11" score="0.00">'
     derived = f' derived="{item.note}"'
     return count(fence + derived + "\n") + count(_safe(body) + "\n") + 3 + FRAMING + len(title)
 

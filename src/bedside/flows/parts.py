@@ -51,7 +51,15 @@ def hit_item(hit: Hit, *, rank: float = 0.0) -> Item:
         note="; ".join(notes),
         rank=rank or 1.0 / max(hit.rank, 1),
         dated=hit.span.source.dated,
+        score=_score(hit),
     )
+
+
+def _score(hit: Hit) -> float | None:
+    """What a reader can compare between searches: the cosine where there is one (EN-K8)."""
+    if hit.via != "search":
+        return None
+    return hit.score if hit.similarity is None else hit.similarity
 
 
 def safety_block(record: RecordFacts) -> Block:
