@@ -11,7 +11,7 @@ from bedside.core.errors import InvalidArgument
 from bedside.models.config import Link, ModelsConfig, Policy, ProviderConfig
 from bedside.models.deidentify import Veiled
 from bedside.models.gateway import Chain
-from bedside.models.prices import Prices, bundled_prices
+from bedside.models.prices import LivePrices, Prices, bundled_prices
 from bedside.models.profiles import Profile, Profiles, bundled_profiles
 from bedside.models.provider import Provider
 
@@ -27,7 +27,7 @@ def build_gateway(
     clock: Clock,
     rng: random.Random,
     profiles: Profiles | None = None,
-    prices: Prices | None = None,
+    prices: Prices | LivePrices | None = None,
     makers: Mapping[str, MakeProvider] | None = None,
 ) -> Veiled:
     """The gateway that a turn streams from: the chain, within de-identification.

@@ -17,7 +17,7 @@ from bedside.models.config import Link, ModelsConfig
 from bedside.models.egress import may_go
 from bedside.models.failure import RULES, Failure
 from bedside.models.images import Image
-from bedside.models.prices import Prices
+from bedside.models.prices import LivePrices, Prices
 from bedside.models.profiles import Profiles
 from bedside.models.provider import NO_USAGE, Call, Provider, Reply
 
@@ -55,7 +55,7 @@ class Chain:
         *,
         providers: Mapping[str, Provider],
         profiles: Profiles,
-        prices: Prices,
+        prices: Prices | LivePrices,
         clock: Clock,
         rng: random.Random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -17,7 +18,7 @@ from bedside.core.turn import Ended
 from bedside.core.value import value
 from bedside.models.config import Link
 
-__all__ = ["Price", "Prices", "Tariff", "bundled_prices", "read_prices", "total"]
+__all__ = ["LivePrices", "Price", "Prices", "Tariff", "bundled_prices", "read_prices", "total"]
 
 _MILLION = Decimal(1_000_000)
 Usage = Mapping[str, "int | None"]
@@ -86,6 +87,34 @@ class Prices:
         """US dollars of one call of that model, or `None` where it is not known."""
         price = self.of(link)
         return None if price is None else price.cost(usage)
+
+
+class LivePrices:
+    """Prices that an edit of the catalogue lies over, without a restart; hot rows match first."""
+
+    def __init__(self, bundled: Prices) -> None:
+        self._bundled, self._live = bundled, bundled
+        self._texts: tuple[str, ...] = ()
+
+    def use(self, texts: tuple[str, ...]) -> None:
+        """Lay these price files over the bundled one; the same ones again cost nothing.
+
+        Raises:
+            BadInput: one of them is no price file; the table stays as it was.
+        """
+        if texts == self._texts:
+            return
+        rows = tuple(row for text in texts for row in read_prices(text).rows)
+        self._live = replace(self._bundled, rows=(*rows, *self._bundled.rows))
+        self._texts = texts
+
+    def of(self, link: Link) -> Price | None:
+        """That model's price now, `None` where it is not listed."""
+        return self._live.of(link)
+
+    def cost(self, link: Link, usage: Usage) -> Decimal | None:
+        """US dollars of one call at the price of now, or `None` where it is not known."""
+        return self._live.cost(link, usage)
 
 
 class _Tariff(BaseModel):

@@ -17,7 +17,7 @@ from bedside.settings import Settings
 from bedside.storage import access, jobs, turns
 from bedside.storage.store import Store
 from bedside.wiring import doctor as doctoring
-from bedside.wiring import reading, records
+from bedside.wiring import editing, reading, records
 from bedside.wiring.ask import Asker, Who
 from bedside.wiring.texts import Texts
 from bedside.wiring.turning import Turning
@@ -309,6 +309,29 @@ class Engine:
         """Whether the chain is whole."""
         found = await self.store.read(lambda c: access.verify(c, tenant=who.tenant))
         return {"ok": found.ok, "entries": found.entries, "first_bad": found.first_bad}
+
+    # ---- hot data
+
+    async def edit(
+        self, kind: str, key: str, body: Any, who: Who, *, expected: int | None = None
+    ) -> dict[str, Any]:
+        """Save hot data; live at the next turn in every process."""
+        self.needs_role(who, "admin")
+        return await self.store.write(
+            lambda c: editing.edit(
+                c, who=who, kind=kind, key=key, body=body, expected=expected, clock=self.clock
+            )
+        )
+
+    async def hot(self, kind: str, who: Who) -> list[dict[str, Any]]:
+        """The live entries of a kind."""
+        self.needs_role(who, "admin")
+        return await self.store.read(lambda c: editing.entries(c, who=who, kind=kind))
+
+    async def versions(self, kind: str, key: str, who: Who) -> list[dict[str, Any]]:
+        """Every version of one entry."""
+        self.needs_role(who, "admin")
+        return await self.store.read(lambda c: editing.versions(c, who=who, kind=kind, key=key))
 
     # ---- the house
 

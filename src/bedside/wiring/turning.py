@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,6 +28,7 @@ from bedside.knowledge.needs import SearchNeed
 from bedside.models.build import build_gateway, profile_of
 from bedside.models.config import Link, ModelsConfig
 from bedside.models.egress import statement
+from bedside.models.prices import LivePrices, bundled_prices
 from bedside.models.profiles import Profile
 from bedside.record.fetch import fetch
 from bedside.record.needs import RecordNeed
@@ -63,7 +65,8 @@ class Turning:
         self.models = models_config(settings, secret=self._veil)
         self.hot, self._names = HotData(store), Names()
         self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
-        self._gateway = build_gateway(self.models, clock=clock, rng=random.Random())
+        self._prices = LivePrices(bundled_prices())
+        self._gateway = self._build(self.models)
         self._after: set[asyncio.Task[int]] = set()
         handlers: dict[str, Handler] = {
             kind: self._observer(flow)
@@ -92,11 +95,7 @@ class Turning:
         )
         if "engineer" not in who.roles:
             self._named(config)
-        gateway = (
-            build_gateway(config, clock=self.clock, rng=random.Random())
-            if override
-            else self._gateway
-        )
+        gateway = self._build(config) if override else self._gateway
         patient = PatientId(request.patient) if request.patient else None
         known = await self.store.read(
             lambda c: records.known_of(c, who.tenant, patient, self._names)
@@ -157,6 +156,8 @@ class Turning:
         factor = await self._factor(routed)
         count = counter("o200k_base", factor=factor)
         data = await self.hot.of(tenant)
+        if tenant == self.settings.tenant:  # prices are the house's, not each tenant's
+            self._prices.use(tuple(json.dumps(body) for body in data["price"].values()))
         live = self._live(unreviewed=unreviewed)
         if routed is not None:
             live["window"] = str(routed[1].window)
@@ -212,6 +213,9 @@ class Turning:
         return handle
 
     # ---- models
+
+    def _build(self, config: ModelsConfig) -> Any:
+        return build_gateway(config, clock=self.clock, rng=random.Random(), prices=self._prices)
 
     async def _factor(self, routed: tuple[Link, Profile] | None) -> float:
         """The model's tokens per token of ours: learned, else its profile's."""
