@@ -160,9 +160,19 @@ def pubmedqa(data: Path) -> Collection:
 
 
 def build(
-    collection: Collection, embedder: Embedder, *, cache: Path, tell: Callable[[str], None] = print
+    collection: Collection,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    tell: Callable[[str], None] = print,
+    headings: bool = True,
+    paths: dict[str, str] | None = None,
 ) -> Segment:
-    """The collection as one segment, made as ingest makes it."""
+    """The collection as one segment, made as ingest makes it.
+
+    `headings` off leaves titles and heading paths out of words and vectors, to measure what they
+    bring. `paths` is filled with the heading path of every chunk, by the chunk's id.
+    """
     pieces: list[tuple[str, Document, bytes, int, str]] = []
     for name, title, text in collection.documents:
         body = "\n".join(line.rstrip() for line in text.strip().split("\n"))
@@ -173,9 +183,15 @@ def build(
             chunk(body, sections(body, markdown=True), profile="guideline")
         ):
             own = body[part.start : part.end]
-            counts, length = count_words(own, head=f"{title} {part.section}")
-            to_embed = f"{title}. {part.prefix}{own}" if title else part.prefix + own
-            pieces.append((f"{name}:{number:04d}", document, pack(counts), length, to_embed))
+            head = part.prefix
+            if title and title not in head:
+                head = f"{title}. {head}"
+            if not headings:  # of the prefix, the header of a table alone stays
+                head = part.prefix.removeprefix(f"[{part.section}] ")
+            counts, length = count_words(own, head=f"{title} {part.section}" if headings else "")
+            pieces.append((f"{name}:{number:04d}", document, pack(counts), length, head + own))
+            if paths is not None:
+                paths[pieces[-1][0]] = part.section
     windows = [embedder.windows(text) for *_, text in pieces]
     flat = [text for group in windows for text in group]
     rows = cached_vectors(flat, embedder, "passage", cache=cache, name=collection.name, tell=tell)
