@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bedside.cli import show
+from bedside.cli.briefing import brief
 from bedside.cli.notes import note
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.settings import Settings, load_settings
@@ -251,6 +252,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "audit": _audit,
     "schema": _schema,
     "doctor": _doctor,
+    "brief": brief,
     "note": note,
     "worker": _worker,
 }

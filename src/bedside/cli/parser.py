@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bedside import __version__
+from bedside.cli.briefing import add_briefing_commands
 from bedside.cli.notes import add_note_commands
 
 __all__ = ["COMMANDS", "Parser", "build_parser"]
@@ -121,6 +122,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     worker = command("worker", "do the work that turns leave behind, until stopped")
     worker.add_argument("--once", action="store_true", help="do what is due now, then stop")
 
+    add_briefing_commands(commands, common)
     add_note_commands(commands, common)
 
     evaluate = command("eval", "measure quality")

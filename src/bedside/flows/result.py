@@ -221,7 +221,7 @@ def _degraded(view: View[S]) -> list[str]:
     out += [why for done in view.done for why in done.lost]
     if "model" in view.opened.can:
         out += [f"model: {done.why_unaided}" for done in view.done if done.why_unaided]
-    return out
+    return list(dict.fromkeys(out))
 
 
 def _call(call: Ended) -> dict[str, Any]:

@@ -6,13 +6,14 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from bedside.core.errors import Conflict, NotFound
+from bedside.flows.briefing import BRIEFING
 from bedside.flows.copilot import COPILOT
 from bedside.flows.flow import Flow
 from bedside.flows.notes import NOTES
 
 __all__ = ["BUILT_IN", "flow_named"]
 
-BUILT_IN: dict[str, Flow[Any]] = {COPILOT.name: COPILOT, NOTES.name: NOTES}
+BUILT_IN: dict[str, Flow[Any]] = {flow.name: flow for flow in (COPILOT, BRIEFING, NOTES)}
 
 
 def flow_named(name: str) -> Flow[Any]:

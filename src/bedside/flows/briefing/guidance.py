@@ -1,0 +1,195 @@
+"""Guideline passages for a record without being asked: queries by rule, best sentences (BR-07). Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from bedside.clinical.vocabulary import expand
+from bedside.core.context import Item
+from bedside.core.source import Span
+from bedside.core.turn import Got, Lost
+from bedside.core.value import value
+from bedside.flows.briefing.findings import Cited
+from bedside.flows.briefing.reading import Chart, plain
+from bedside.flows.parts import hit_item
+from bedside.knowledge.needs import Hit, Hits, SearchNeed
+from bedside.language.sentences import sentences
+from bedside.language.stems import stems
+from bedside.record.abnormal import short_name
+from bedside.record.needs import Insight
+
+__all__ = ["Guidance", "Query", "guidance_of", "hit_items", "need_of", "queries_of"]
+
+_PROBLEMS, _RESULTS, _MEDICINES = 4, 3, 4
+_HITS = 3
+_MOST = 5
+_SHORTEST, _LONGEST = 40, 320
+_SURE = 0.7
+_QUALIFIERS = frozenset(
+    (
+        "stage", "1", "2", "3", "3a", "3b", "4", "5", "mellitus", "essential", "primary", "chronic",
+        "acute", "mild", "moderate", "severe", "type", "ii", "i", "localized,", "perennial", "of",
+    )
+)  # fmt: skip
+_SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
+_PAPER = re.compile(r"\bet al\b|\bdoi\b|\bISBN\b|^\d+\.\s", re.IGNORECASE)
+_ADVICE = frozenset(
+    stem
+    for word in (
+        "target", "recommend", "should", "monitor", "check", "offer", "avoid", "reduce", "stop",
+        "start", "first", "review", "measure", "treat", "dose", "screen", "yearly", "consider",
+    )
+    for stem in stems(word)
+)  # fmt: skip
+
+
+@value
+class Query:
+    """One search: what it is about, the query text, and the names of which a passage holds one.
+
+    With `strict` the sentence itself holds it, else its heading may.
+    """
+
+    about: str
+    text: str
+    names: tuple[str, ...]
+    strict: bool = False
+
+
+@value
+class Guidance:
+    """What the searches brought.
+
+    `sentences` are quoted guideline sentences. `state` is "found", "none" (nothing relevant),
+    "failed" (no search answered) or "not asked" (nothing to ask about). `superseded` names titles
+    of superseded editions among them.
+    """
+
+    sentences: tuple[Cited, ...]
+    state: str
+    superseded: tuple[str, ...] = ()
+
+
+def queries_of(chart: Chart) -> tuple[Query, ...]:
+    """One query for each open problem, abnormal value and medicine, the gravest first; each once."""
+    found: dict[str, Query] = {}
+    for one in (*_of_problems(chart), *_of_results(chart.record.insights), *_of_medicines(chart)):
+        found.setdefault(one.about.casefold(), one)
+    return tuple(found.values())
+
+
+def _of_problems(chart: Chart) -> Iterator[Query]:
+    for fact in chart.problems[:_PROBLEMS]:
+        name = plain(fact.name)
+        bare = " ".join(word for word in name.split() if word.casefold() not in _QUALIFIERS)
+        others = [one.replacement for one in expand(name) if one.weight >= _SURE]
+        names = tuple(dict.fromkeys(one for one in (name, bare, *others) if one))
+        yield Query(about=name, text=f"{name} management", names=names)
+
+
+def _of_results(insights: Sequence[Insight]) -> Iterator[Query]:
+    found = [one for one in insights if one.kind == "abnormal" and one.rule != "abnormal-minor"]
+    for insight in found[:_RESULTS]:
+        name = short_name(insight.facts[0])
+        yield Query(about=name, text=insight.title.rpartition(": ")[0], names=(name,), strict=True)
+
+
+def _of_medicines(chart: Chart) -> Iterator[Query]:
+    for medicine in chart.systemic[:_MEDICINES]:
+        name = medicine.generics[0]
+        yield Query(about=name, text=f"{name} dose monitoring", names=(name,), strict=True)
+
+
+def need_of(query: Query) -> SearchNeed:
+    """The search that a query makes."""
+    return SearchNeed(
+        name="guidelines",
+        query=query.text[:400],
+        corpus="knowledge",
+        limit=_HITS,
+    )
+
+
+def guidance_of(queries: Sequence[Query], gathered: Mapping[object, Got[Hits] | Lost]) -> Guidance:
+    """The best sentence for each subject, from its own search, superseded editions last."""
+    if not queries:
+        return Guidance(sentences=(), state="not asked")
+    answered = 0
+    rows: list[Cited] = []
+    old: list[str] = []
+    seen: set[tuple[str, int]] = set()
+    for query in queries:
+        found = gathered.get(need_of(query))
+        if not isinstance(found, Got):
+            continue
+        answered += 1
+        best = _best(found.value.hits, query, seen)
+        if best is None or len(rows) == _MOST:
+            continue
+        item, mark = best
+        assert item.span is not None
+        seen.add((str(item.span.source.id), item.span.start))
+        if mark:
+            old.append(item.span.source.title)
+        rows.append(
+            Cited(text=f"{query.about}: {_flat(item.body)}{mark}", items=(item,), counted=False)
+        )
+    state = "found" if rows else ("none" if answered else "failed")
+    return Guidance(sentences=tuple(rows), state=state, superseded=tuple(dict.fromkeys(old)))
+
+
+def _best(hits: Sequence[Hit], query: Query, seen: set[tuple[str, int]]) -> tuple[Item, str] | None:
+    wanted = [frozenset(stems(name)) for name in query.names if stems(name)]
+    ranked: list[tuple[bool, float, Item]] = []
+    for place, hit in enumerate(hits):
+        if _SOURCES.search(hit.prefix.rpartition(">")[2]):
+            continue  # a list of papers advises nothing
+        heading = set(stems(f"{hit.prefix} {hit.span.source.title}"))
+        for start, end in sentences(hit.text):
+            body = hit.text[start:end]
+            if not _readable(body):
+                continue
+            own = set(stems(body))
+            named = any(name <= own for name in wanted)
+            advises = len(own & _ADVICE)
+            if not (named or (any(name <= heading for name in wanted) and not query.strict)):
+                continue
+            if not advises or _PAPER.search(body):
+                continue
+            at = (str(hit.span.source.id), hit.span.start + start)
+            if at in seen:
+                continue
+            score = (2.0 * named + advises) / math.sqrt(4 + len(own)) - 0.1 * place
+            span = Span(source=hit.span.source, start=at[1], end=hit.span.start + end)
+            item = Item(
+                body,
+                key=f"{hit.chunk_id}:{start}",
+                span=span,
+                note="superseded edition" if hit.span.source.superseded else "",
+                dated=hit.span.source.dated,
+            )
+            ranked.append((not hit.span.source.superseded, score, item))
+    if not ranked:
+        return None
+    current, _, item = max(ranked, key=lambda row: row[:2])
+    return item, "" if current else " (superseded edition)"
+
+
+def _readable(text: str) -> bool:
+    return (
+        _SHORTEST <= len(text) <= _LONGEST
+        and text[0] not in "#>|"
+        and "|" not in text
+        and not text.rstrip().endswith((":", "?"))
+    )
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.lstrip("-*• ").split()).replace("**", "").rstrip(".")
+
+
+def hit_items(hits: Hits) -> tuple[Item, ...]:
+    """The passages of a search as the items that a model reads."""
+    return tuple(hit_item(hit) for hit in hits.hits)

@@ -1,0 +1,209 @@
+"""Flags about medicines: interactions, duplicates, conditions, kidney function. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import combinations
+
+from bedside.clinical.cautions import CautionRule, cautions_for
+from bedside.clinical.dosing import dosing_rules_for
+from bedside.clinical.duplicates import duplicate_groups
+from bedside.clinical.interactions import interactions_between
+from bedside.core.context import Item
+from bedside.core.value import value
+from bedside.flows.briefing.findings import Cited, Flag, Severity
+from bedside.flows.briefing.reading import Chart, Medicine, plain
+from bedside.flows.briefing.references import entry, rule_item
+from bedside.record.fhir.dates import spoken_date
+from bedside.record.needs import Fact
+
+__all__ = ["Kidney", "caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
+
+_MILDER: dict[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
+_WEIGHT = {"interaction": 9.0, "caution": 8.5, "dosing": 8.0, "duplicate": 6.0}
+
+
+@value
+class Kidney:
+    """The filtration rate that doses are held against, in mL/min/1.73 m2 (or mL/min).
+
+    `said` names it with its date, as recorded or as computed; `items` are what it rests on.
+    """
+
+    rate: Decimal
+    said: str
+    items: tuple[Item, ...]
+    stale: bool
+
+
+def interaction_flags(chart: Chart) -> Iterator[Flag]:
+    """One flag for each pair of current medicines that a rule names; the gravest rule of a pair."""
+    for one, other in combinations(chart.systemic, 2):
+        if set(one.generics) & set(other.generics):
+            continue
+        found = interactions_between(one.generics, other.generics)
+        if not found:
+            continue
+        rule, left, right = found[0]
+        severity, remark = _as_old(chart, rule.severity, (one, other))
+        yield Flag(
+            category="medications",
+            severity=severity,
+            title=f"{_upper(left)} with {right}",
+            description=(
+                Cited(
+                    text=f"{one.name} and {other.name} are both current: {rule.text}",
+                    items=(entry(one.fact), entry(other.fact), rule_item(rule.reference)),
+                ),
+                *remark,
+            ),
+            rule=rule.id,
+            action=Cited(
+                text=f"Consider {rule.action} ({left} with {right})",
+                items=(rule_item(rule.reference),),
+            ),
+            weight=_WEIGHT["interaction"],
+        )
+
+
+def duplicate_flags(chart: Chart) -> Iterator[Flag]:
+    """One flag for each group of which two or more different medicines are current."""
+    for group in duplicate_groups():
+        members: dict[str, Medicine] = {}
+        for medicine in chart.systemic:
+            generic = group.member(medicine.generics)
+            if generic:
+                members.setdefault(generic, medicine)
+        if len(members) < 2:  # noqa: PLR2004 - two make a duplicate
+            continue
+        severity, remark = _as_old(chart, group.severity, tuple(members.values()))
+        named = _joined([one.name for one in members.values()])
+        yield Flag(
+            category="medications",
+            severity=severity,
+            title=f"Two {group.name}: {_joined(list(members))}"
+            if len(members) == 2  # noqa: PLR2004
+            else f"Several {group.name}: {_joined(list(members))}",
+            description=(
+                Cited(
+                    text=f"{named} are current, all of them {group.name}: usually one is taken at a "
+                    "time",
+                    items=(
+                        *(entry(one.fact) for one in members.values()),
+                        rule_item(group.reference),
+                    ),
+                ),
+                *remark,
+            ),
+            rule=f"duplicate-{group.id}",
+            action=Cited(
+                text=f"Consider whether all of these {group.name} are taken ({_joined(list(members))})",
+                items=(rule_item(group.reference),),
+            ),
+            weight=_WEIGHT["duplicate"],
+        )
+
+
+def caution_flags(chart: Chart) -> Iterator[Flag]:
+    """One flag for each current medicine and open problem that a rule names; the gravest of each."""
+    for medicine in chart.systemic:
+        seen: set[str] = set()
+        for rule in cautions_for(medicine.generics):
+            problem = next((one for one in chart.problems if rule.concerns(one.name)), None)
+            if rule.conditions and problem is None:
+                continue
+            about = problem.source.id if problem else ""
+            if about in seen:
+                continue
+            seen.add(str(about))
+            yield _caution(chart, medicine, problem, rule)
+
+
+def _caution(chart: Chart, medicine: Medicine, problem: Fact | None, rule: CautionRule) -> Flag:
+    severity, remark = _as_old(chart, rule.severity, (medicine,))
+    generic = medicine.generics[0]
+    if problem is None:
+        title, text = f"{_upper(generic)}", f"{medicine.name} is current: {rule.text}"
+    else:
+        name = plain(problem.name)
+        title = f"{_upper(generic)} and {_lower(name)}"
+        text = f"{medicine.name} is current, and {name} is an open problem: {rule.text}"
+    items = (entry(medicine.fact), *((entry(problem),) if problem else ()))
+    return Flag(
+        category="medications",
+        severity=severity,
+        title=title,
+        description=(Cited(text=text, items=(*items, rule_item(rule.reference))), *remark),
+        rule=rule.id,
+        action=Cited(
+            text=f"Consider {rule.action} ({generic})", items=(rule_item(rule.reference),)
+        ),
+        weight=_WEIGHT["caution"],
+    )
+
+
+def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
+    """Current medicines whose label asks for another dose at this filtration rate."""
+    if kidney is None or not chart.adult:
+        return
+    for medicine in chart.systemic:
+        for rule in dosing_rules_for(medicine.generics):
+            if kidney.rate >= rule.below:
+                continue
+            severity, remark = _as_old(chart, rule.severity, (medicine,))
+            if kidney.stale and severity == rule.severity:
+                severity = _MILDER[severity]
+            generic = next(one for one in medicine.generics if one in rule.drugs)
+            yield Flag(
+                category="medications",
+                severity=severity,
+                title=f"{_upper(generic)} and kidney function",
+                description=(
+                    Cited(
+                        text=f"{medicine.name} is current; {kidney.said}: {rule.text}",
+                        items=(entry(medicine.fact), *kidney.items, rule_item(rule.reference)),
+                    ),
+                    *remark,
+                ),
+                rule=rule.id,
+                action=Cited(
+                    text=f"Consider checking the dose of {generic} against kidney function",
+                    items=(rule_item(rule.reference),),
+                ),
+                weight=_WEIGHT["dosing"],
+            )
+
+
+def _as_old(
+    chart: Chart, severity: Severity, medicines: Sequence[Medicine]
+) -> tuple[Severity, tuple[Cited, ...]]:
+    """An order of long ago may not be taken any more, and that is said.
+
+    A grade milder only where the whole record ended long ago: else an active entry stands.
+    """
+    stale = [one for one in medicines if one.fact.stale]
+    if stale and chart.old:
+        severity = _MILDER[severity]
+    said = _joined(
+        [f"{one.name} ({spoken_date(one.fact.when.date())})" for one in stale if one.fact.when]
+    )
+    if not said:
+        return severity, ()
+    text = f"Ordered long ago, so check that it is still taken: {said}"
+    return severity, (Cited(text=text, items=tuple(entry(one.fact) for one in stale)),)
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lower(text: str) -> str:
+    """As inside a sentence; abbreviations keep their capitals."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    if len(parts) <= 1:
+        return "".join(parts)
+    return ", ".join(parts[:-1]) + " and " + parts[-1]

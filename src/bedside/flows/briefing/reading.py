@@ -1,0 +1,139 @@
+"""What rules read in a record: who, which medicines now, which problems are open. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from bedside.clinical.drugs import ingredients_of
+from bedside.core.value import value
+from bedside.record.abnormal import readings_of
+from bedside.record.contradictions import is_current
+from bedside.record.limits import is_pregnant
+from bedside.record.needs import Fact, RecordFacts
+
+__all__ = ["Chart", "Medicine", "age_at", "chart_of", "plain"]
+
+_ADULT = 18
+_OLD_RECORD_DAYS = 548
+_OPEN = {"active", "recurrence", "relapse"}
+_TAG = re.compile(
+    r"\s*\((?:disorder|finding|situation|procedure|record artifact|regime/therapy|observable entity"
+    r"|morphologic abnormality|qualifier value|substance|product|event|person)\)\s*\Z"
+)
+_SOCIAL = re.compile(
+    r"\b(?:employment|employed|labor force|education|educated|school|social|contact|housing|unhoused"
+    r"|stress|income|criminal record|armed forces|transport|refugee|risk activity|unemployed"
+    r"|medication review due|reports of violence|received (?:higher|certificate)|migrant|lives alone)\b",
+    re.IGNORECASE,
+)
+_LOCAL = re.compile(
+    r"\b(?:topical|cream|ointment|gel|lotion|ophthalmic|otic|nasal|shampoo|eye drops?|ear drops?)\b",
+    re.IGNORECASE,
+)
+
+
+@value
+class Medicine:
+    """A current medicine: its newest entry and the generics in it (empty where none is known).
+
+    `local` is True for what acts where it is put (a cream): rules of the whole body leave it out.
+    """
+
+    fact: Fact
+    generics: tuple[str, ...]
+    local: bool
+
+    @property
+    def name(self) -> str:
+        """The medicine as a sentence names it."""
+        return plain(self.fact.name)
+
+
+@value
+class Chart:
+    """A record as the rules read it.
+
+    `today` is the day of the briefing. `age` is in completed years at that day (at death for one
+    who died), `None` when unknown. `problems` are open and clinical, each once; `all_problems` also
+    closed ones. `ends` is the day of the newest entry; `old` is True where that is more than
+    eighteen months ago.
+    """
+
+    record: RecordFacts
+    today: date
+    age: int | None
+    sex: str
+    died: date | bool | None
+    pregnant: bool | None
+    problems: tuple[Fact, ...]
+    medicines: tuple[Medicine, ...]
+    readings: dict[str, list[Fact]]
+    ends: date | None
+    old: bool
+
+    @property
+    def adult(self) -> bool:
+        """True only where the age is known."""
+        return self.age is not None and self.age >= _ADULT
+
+    @property
+    def systemic(self) -> tuple[Medicine, ...]:
+        """Current medicines that act on the whole body and whose ingredients are known."""
+        return tuple(one for one in self.medicines if one.generics and not one.local)
+
+
+def chart_of(record: RecordFacts, *, today: date) -> Chart:
+    """Read a whole record (fetched without limits) as of a day."""
+    person = record.person
+    died = None if person.deceased in {None, False} else person.deceased
+    until = died if isinstance(died, date) else today
+    ends = record.as_of.date() if record.as_of else None
+    return Chart(
+        record=record,
+        today=today,
+        age=age_at(person.birth_date, until),
+        sex=person.sex,
+        died=died,
+        pregnant=is_pregnant(record.of("conditions")),
+        problems=_problems(record.of("conditions")),
+        medicines=() if died else _medicines(record.of("medications"), today),
+        readings=readings_of(record.of("observations"), as_of=today),
+        ends=ends,
+        old=ends is not None and (today - ends).days > _OLD_RECORD_DAYS,
+    )
+
+
+def age_at(birth: date | None, day: date) -> int | None:
+    """Completed years, `None` when the birth date is unknown or later than the day."""
+    if birth is None or birth > day:
+        return None
+    return day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
+
+
+def plain(name: str) -> str:
+    """A name without a terminology's tag: "Viral sinusitis" for "Viral sinusitis (disorder)"."""
+    return _TAG.sub("", name.replace("\u200b", "")).strip()
+
+
+def _problems(conditions: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Open problems, each name once (the newest entry); social findings are none."""
+    found: dict[str, Fact] = {}
+    for fact in conditions:
+        if fact.status in _OPEN and not _SOCIAL.search(fact.name):
+            found.setdefault(plain(fact.name).casefold(), fact)
+    return tuple(found.values())
+
+
+def _medicines(facts: Sequence[Fact], today: date) -> tuple[Medicine, ...]:
+    """Current medicines, each product once: the newest entry of one set of ingredients."""
+    found: dict[tuple[str, ...] | str, Medicine] = {}
+    for fact in facts:
+        if not is_current(fact, as_of=today):
+            continue
+        generics = ingredients_of(fact.name)
+        local = _LOCAL.search(fact.name) is not None
+        key = (*sorted(generics), str(local)) if generics else fact.name.casefold()
+        found.setdefault(key, Medicine(fact=fact, generics=generics, local=local))
+    return tuple(found.values())

@@ -1,0 +1,100 @@
+"""The whole briefing by rule: flags, options, guidance, and what was checked (BR-09). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bedside.flows.briefing.coverage import checked
+from bedside.flows.briefing.due import overdue_flags, screening_flags
+from bedside.flows.briefing.findings import Action, Briefing, Cited, Flag, Level
+from bedside.flows.briefing.guidance import Guidance
+from bedside.flows.briefing.medicines import (
+    caution_flags,
+    dosing_flags,
+    duplicate_flags,
+    interaction_flags,
+)
+from bedside.flows.briefing.reading import Chart
+from bedside.flows.briefing.results import (
+    abnormal_flags,
+    conflict_flags,
+    contradiction_flags,
+    kidney_of,
+    trend_flags,
+)
+from bedside.flows.briefing.summary import notes_of, summary_of
+
+__all__ = ["GRAVITY", "actions_of", "by_rule", "in_order", "rule_flags"]
+
+GRAVITY = {"critical": 0, "warning": 1, "info": 2}
+_LEVEL: dict[str, Level] = {"critical": "high", "warning": "medium", "info": "low"}
+_ACTIONS = 8
+
+
+def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
+    """The briefing that stands with no model at all."""
+    flags = rule_flags(chart)
+    return Briefing(
+        summary=summary_of(chart),
+        flags=flags,
+        actions=actions_of(flags),
+        guidance=guidance.sentences,
+        checked=checked(chart, kidney_of(chart)),
+        notes=(*notes_of(chart), *_said_of(guidance)),
+        missing=("guideline passages for this record",) if guidance.state == "none" else (),
+    )
+
+
+def rule_flags(chart: Chart) -> tuple[Flag, ...]:
+    """Every flag that rules raise, gravest first, each once."""
+    insights = chart.record.insights
+    kidney = kidney_of(chart)
+    return in_order(
+        [
+            *conflict_flags(chart, insights),
+            *interaction_flags(chart),
+            *caution_flags(chart),
+            *dosing_flags(chart, kidney),
+            *duplicate_flags(chart),
+            *abnormal_flags(chart, insights),
+            *trend_flags(insights),
+            *contradiction_flags(chart),
+            *(() if chart.died else overdue_flags(chart, insights)),
+            *screening_flags(chart),
+        ]
+    )
+
+
+def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """Gravest first, then by weight; of two with the same title and rule the first stands."""
+    once: dict[tuple[str, str], Flag] = {}
+    for flag in flags:
+        once.setdefault((flag.title.casefold(), flag.rule), flag)
+    return tuple(sorted(once.values(), key=lambda one: (GRAVITY[one.severity], -one.weight)))
+
+
+def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
+    """The options of the flags, gravest first, each once, at most eight."""
+    found: dict[str, Action] = {}
+    for flag in flags:
+        if flag.action is not None:
+            found.setdefault(
+                flag.action.text, Action(text=flag.action, priority=_LEVEL[flag.severity])
+            )
+    return tuple(found.values())[:_ACTIONS]
+
+
+def _said_of(guidance: Guidance) -> tuple[Cited, ...]:
+    if guidance.state == "none":
+        return (Cited(text="No guideline passage was found for this record, and none is cited"),)
+    if guidance.state == "failed":
+        return (
+            Cited(
+                text="The guideline search did not answer: this briefing rests on the record and the "
+                "rule tables"
+            ),
+        )
+    return tuple(
+        Cited(text=f"This briefing rests on a superseded edition: {title}")
+        for title in guidance.superseded
+    )
