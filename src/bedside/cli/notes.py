@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from bedside.cli.show import receipt_line
 from bedside.core.errors import BadInput, BedsideError
 from bedside.flows.notes.outputs import FORMATS, rendered
 from bedside.wiring import Engine, Who
-from bedside.wiring.notes import note_of, read_note_file, summarise
+from bedside.wiring.notes import note_of, read_note_file, read_summary, summarise
 from bedside.wiring.notes_batch import Batch, note_files
 
 __all__ = ["add_note_commands", "note"]
@@ -165,14 +165,16 @@ async def _sections(engine: Engine, options: argparse.Namespace, who: Who) -> in
 
 async def _evaluate(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     del who
-    from bedside.grounding import evaluate_note
+    from bedside.grounding.evaluate import evaluate_note
 
+    path = Path(options.file)
     text, _ = await read_note_file(Path(options.note), most_bytes=engine.settings.upload_bytes)
-    summary, plan, chunks = _read_summary(Path(options.file))
-    report = evaluate_note(summary, plan, note=text, chunks=chunks)
+    report = evaluate_note(
+        read_summary(await asyncio.to_thread(_bytes, path), name=path.name), note=text
+    )
     if options.html:
         await asyncio.to_thread(_write, Path(options.html), report.html())
-    _print(options, report.json(), report.table())
+    _print(options, report.to_dict(), report.table())
     return DONE
 
 
@@ -183,23 +185,8 @@ def _write(path: Path, body: str) -> None:
         raise BadInput(path.name, why=f"it cannot be written ({type(error).__name__})") from None
 
 
-def _read_summary(path: Path) -> tuple[Any, Any, Sequence[Any] | None]:
-    """Summary, plan and chunks of a file.
-
-    Raises:
-        BadInput: it is no JSON object with a summary.
-    """
+def _bytes(path: Path) -> bytes:
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes()
     except OSError as error:
         raise BadInput(path.name, why=f"it cannot be opened ({type(error).__name__})") from None
-    except (ValueError, RecursionError) as error:
-        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadInput(path.name, why=f"it is not valid JSON{where}") from None
-    if not isinstance(tree, dict):
-        raise BadInput(path.name, why="it is no JSON object", do="Give a summary as an object.")
-    summary = tree.get("summary", tree)
-    if not isinstance(summary, dict):
-        raise BadInput(path.name, why="its summary is no object of arrays")
-    chunks = tree.get("chunks")
-    return summary, tree.get("plan"), chunks if isinstance(chunks, list) else None

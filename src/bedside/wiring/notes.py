@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from datetime import date
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,17 @@ from bedside.wiring.ask import Ask, Who
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
 
-__all__ = ["MOST_CHARACTERS", "NoteAsk", "note_of", "read_note", "read_note_file", "summarise"]
+__all__ = [
+    "MOST_CHARACTERS",
+    "NoteAsk",
+    "note_of",
+    "note_text",
+    "only_summary",
+    "read_note",
+    "read_note_file",
+    "read_summary",
+    "summarise",
+]
 
 MOST_CHARACTERS = 10_000_000
 """A longer note is refused: it is an archive, not a note."""
@@ -85,6 +96,39 @@ async def note_text(data: bytes, *, name: str) -> str:
     """
     parsed = await asyncio.to_thread(parse_apart, data, name=name)
     return parsed.text
+
+
+def read_summary(data: bytes, *, name: str) -> Any:
+    """A summary to evaluate, from its file: of a turn of ours, the summary, plan and chunks alone.
+
+    Raises:
+        BadInput: it is not valid JSON, or no object.
+    """
+    try:
+        tree = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadInput(name, why="it is not UTF-8", do="Give a summary as JSON.") from None
+    except json.JSONDecodeError as error:
+        why = f"it is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        raise BadInput(name, why=why, do="Give a summary as JSON.") from None
+    except (ValueError, RecursionError):
+        raise BadInput(name, why="it is not valid JSON", do="Give a summary as JSON.") from None
+    if not isinstance(tree, dict):
+        raise BadInput(name, why="it is no JSON object", do="Give a summary as an object.")
+    return only_summary(tree)
+
+
+def only_summary(tree: dict[str, Any]) -> dict[str, Any]:
+    """Of a turn of ours its summary, plan and chunks; anything else as it is."""
+    if "turn_id" not in tree or not isinstance(tree.get("summary"), dict):
+        return tree
+    plan = tree.get("plan")
+    items = plan.get("recommendations", []) if isinstance(plan, dict) else []
+    return {
+        "summary": tree["summary"],
+        "plan": {"recommendations": items},
+        "chunks": tree.get("chunks"),
+    }
 
 
 def note_of(text: str, *, title: str = "Note") -> Note:

@@ -10,6 +10,7 @@ from bedside.clinical.drugs import find_drugs
 __all__ = [
     "hedged",
     "is_allergy",
+    "is_courtesy",
     "is_demographic",
     "is_imaging",
     "is_lab",
@@ -23,6 +24,10 @@ __all__ = [
 _I = re.IGNORECASE
 _AGE = re.compile(
     r"\b\d{1,3}[\s-]*(?:year|yr|month|week|day)[\s-]*old\b|\bis (?:\w+ )?\d{1,3} years old|\b\d{1,3}\s?y/?o\b",
+    _I,
+)
+_KIN = re.compile(
+    r"\b(?:brother|sister|mother|father|son|daughter|aunt|uncle|cousin|sibling|husband|wife)s?\b",
     _I,
 )
 _ALLERGY = re.compile(
@@ -75,7 +80,7 @@ _LABELLED = re.compile(
 )  # fmt: skip
 _REASONING = re.compile(r"^(?:medical reasoning|reasoning|impression|assessment)\s*[:-]", _I)
 _AGREED = re.compile(
-    r"\b(?:understands? and agrees?|agree\w* with (?:the|this)|all (?:of )?(?:\w+ )?questions|verbali[sz]ed understanding|patient agreements?)\b",
+    r"\b(?:understands? and agrees?|agree\w* with (?:the|this)|all (?:of )?(?:\w+ )?questions|verbali[sz]ed understanding|patient agreements?|agreeable to|questions (?:have been|were) answered)\b",
     _I,
 )
 _INTRODUCES = re.compile(
@@ -90,23 +95,33 @@ _HEDGED = re.compile(
     _I,
 )
 _NOW = re.compile(
-    r"\b(?:immediate(?:ly)?|stat|emergen(?:cy|t|tly)|urgent(?:ly)?|right away|as soon as possible|asap|911|emergency (?:room|department)|admit|at once|today)\b",
+    r"\b(?:immediate(?:ly)?|stat|emergen(?:cy|t|tly)|urgent(?:ly)?|right away|as soon as possible|asap|911|emergency (?:room|department)|admit|at once)\b",
     _I,
 )
 _SOON = re.compile(
-    r"\b(?:start|begin|initiate|increase|decrease|reduce|stop|discontinue|hold|prescri\w+|switch|taper|this week|tomorrow|within \d+ (?:hours|days?))\b",
+    r"\b(?:start|begin|initiate|increase|decrease|reduce|stop|discontinue|hold|prescri\w+|switch|taper|this week|today|tomorrow|within \d+ (?:hours|days?))\b",
     _I,
 )
 _LATE = re.compile(
     r"\b(?:follow[- ]?up|return|recheck|repeat|months?|weeks?|annual|year|continue|maintain|monitor|encourag\w+|educat\w+|diet|exercise)\b",
     _I,
 )
+_TOLD = re.compile(
+    r"\b(?:I|we|she|he|they|patient|discussed|explained|reviewed|advised|ordered|counseled|reports?|denies|agrees?|you|your)\b",
+    _I,
+)
 _LONG = 90
+_FEW = 10
 
 
 def is_demographic(text: str) -> bool:
-    """Does it say who the patient is: an age?"""
-    return _AGE.search(text) is not None
+    """Does it say who the patient is: an age, and not a relative's?"""
+    return _AGE.search(text) is not None and _KIN.search(text) is None
+
+
+def is_courtesy(text: str) -> bool:
+    """Does it only say that the patient understood or agreed?"""
+    return _AGREED.search(text) is not None
 
 
 def is_allergy(text: str) -> bool:
@@ -150,6 +165,8 @@ def is_problem_line(text: str) -> bool:
         and ":" not in bare
         and not bare.lower().startswith(("patient ", "the patient", "she ", "he ", "they "))
         and _STATE.search(bare) is None
+        and _TOLD.search(bare) is None
+        and len(bare.split()) <= _FEW
         and _ORDER.search(bare) is None
         and any(char.isalpha() for char in bare)
     )

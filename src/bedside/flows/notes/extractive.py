@@ -6,12 +6,14 @@ note orders. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from bedside.flows.notes.cues import (
     hedged,
     is_allergy,
+    is_courtesy,
     is_demographic,
     is_imaging,
     is_lab,
@@ -54,6 +56,8 @@ _HOME: dict[SectionKind, Part] = {
 _ORDERING: frozenset[SectionKind] = frozenset(
     ("plan", "assessment_plan", "instructions", "disposition", "assessment")
 )
+_WORD = re.compile(r"\w+")
+_SAME = 0.8
 _POSSIBLE = 0.7
 _POSSIBLE_NOTE = "The note leaves this open or makes it conditional; it is quoted as it stands."
 
@@ -78,7 +82,7 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
     for said in _said(note):
         key = " ".join(said.text.lower().split()).strip(" .")
         part = _part(said)
-        if (part, key) in seen:
+        if (part, key) in seen or (part == "patient_snapshot" and _said_before(said, summary)):
             continue
         seen.add((part, key))
         if part == "plan":
@@ -90,6 +94,17 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
                 Statement(part=part, text=said.text, source=cited, start=said.start, end=said.end)
             )
     return tuple(summary), _plan(note, orders)
+
+
+def _said_before(said: _Said, summary: list[Statement]) -> bool:
+    """Does the snapshot say it already in nearly the same words, as the assessment often does?"""
+    words = set(_WORD.findall(said.text.lower()))
+    for one in summary:
+        if one.part == "patient_snapshot":
+            others = set(_WORD.findall(one.text.lower()))
+            if len(words & others) >= _SAME * len(words | others):
+                return True
+    return False
 
 
 def _said(note: Note) -> Iterator[_Said]:
@@ -158,6 +173,8 @@ def _judged(kind: SectionKind, text: str) -> Part | str:
     """A statement of an assessment, a plan or instructions."""
     if is_demographic(text) and not is_order(text):
         return "patient_snapshot"
+    if is_courtesy(text):
+        return "pertinent_history"
     if is_problem_line(text):
         return "key_problems" if kind != "instructions" else "plan"
     if kind == "assessment":

@@ -126,10 +126,10 @@ def _room(view: View[Nothing], prompt: Prompt) -> int:
     """Tokens for what fills a template: the window, less the answer, a repair and our own words."""
     window = int(view.opened.pinned.get("window", WINDOW_TOKENS))
     own = view.opened.count("".join(prompt.pieces[::2])) + view.opened.count(DATA_RULE)
-    return window - 2 * OUTPUT_TOKENS - own - _FRAME
+    return window - OUTPUT_TOKENS - own - _FRAME
 
 
-_FRAME = 400
+_FRAME = 900
 """Tokens for fences, roles and the order of a repair."""
 
 

@@ -15,11 +15,12 @@ Span = tuple[int, int]
 
 _MARK = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,2}[.)](?!\d))\s+")
 _LOST_BREAK = re.compile(
-    r"(?<=[.;:)\w%]),(?=\s*\d{1,2}\.\s)|(?<=\.),(?=\s?[A-Z])|(?<=\.)\s*,(?=[A-Z])|\s,(?=[A-Z][a-z])"
+    r"(?<=[.;:)\w%]),(?=\s*\d{1,2}\.(?:\s|\Z))|(?<=\.),(?=\s?[A-Z])|(?<=\.)\s*,(?=[A-Z])|\s,(?=[A-Z][a-z])"
 )
 _NUMBER = re.compile(r"(?<=[.;,\s])(?=\d{1,2}\.\s+[A-Z])")
 _ENTRY = re.compile(r"[,;](?!\d)\s*(?:and\s+)?|\s+and\s+")
 _OPEN = re.compile(r"\([^)]*$")
+_SAYS = re.compile(r"[^\W\d_]|\d.*\d")
 _EDGE = " \t\n,;"
 
 
@@ -33,7 +34,7 @@ def statements(text: str, start: int, end: int) -> list[Span]:
     for a, b in _titled(text, [(start + a, start + b) for a, b in sentences(text[start:end])]):
         for c, d in _pieces(text, a, b):
             left, right = _bare(text, c, d)
-            if left < right and any(char.isalnum() for char in text[left:right]):
+            if left < right and _SAYS.search(text, left, right):
                 found.append((left, right))
     return found
 
