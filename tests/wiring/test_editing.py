@@ -25,11 +25,11 @@ def price(output: str) -> dict[str, object]:
 
 def test_a_price_edited_by_another_process_is_that_of_the_next_turn(tmp_path) -> None:
     code = (
-        "import sys, json, anyio\n"
+        "import sys, json, pathlib, anyio\n"
         "from bedside.settings import load_settings\n"
         "from bedside.wiring import build_engine\n"
         "async def go():\n"
-        "    e = build_engine(load_settings(home=sys.argv[1], environ={'BEDSIDE_EMBEDDER': 'none'}))\n"
+        "    e = build_engine(load_settings(home=pathlib.Path(sys.argv[1]), environ={'BEDSIDE_EMBEDDER': 'none'}))\n"
         "    await e.edit('price', 'toy', json.loads(sys.argv[2]), e.local())\n"
         "    await e.close()\n"
         "anyio.run(go)\n"
