@@ -18,6 +18,9 @@ from bedside.core.value import value
 
 __all__ = ["Origin", "Settings", "default_home", "load_settings"]
 
+LEAST_SECRET_BYTES = 32
+"""A shorter key of HS256 can be found by trying (RFC 7518, section 3.2)."""
+
 
 @value
 class Origin:
@@ -321,6 +324,12 @@ def load_settings(
             "BEDSIDE_EGRESS_IDENTIFIERS", found=found["egress_identifiers"], want="remove or keep"
         )
     _check_vectors(found)
+    if 0 < (given_bytes := len(found["token_secret"].encode())) < LEAST_SECRET_BYTES:
+        raise InvalidArgument(
+            "BEDSIDE_TOKEN_SECRET",
+            found=f"{given_bytes} bytes",
+            want=f"at least {LEAST_SECRET_BYTES} random bytes, or empty to serve this machine alone",
+        )
     return Settings(**found, origins=tuple(origins))
 
 

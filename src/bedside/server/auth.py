@@ -24,6 +24,12 @@ AUDIENCE = "bedside"
 ROLES = frozenset({"clinician", "patient", "safety", "admin", "engineer"})
 
 
+class Unauthenticated(AccessDenied):
+    """Nobody knows who asks: 401, where a known caller who may not do it gets 403."""
+
+    title = "Not authenticated"
+
+
 def token(
     secret: str,
     *,
@@ -50,7 +56,8 @@ def caller(request: Request) -> Who:
     """The caller of this request.
 
     Raises:
-        AccessDenied: a secret is set and the token is missing, forged, expired or not for us.
+        Unauthenticated: a secret is set and the token is missing, forged, expired or not for us.
+        AccessDenied: the token is good and names no role of ours, or no list of patients.
     """
     secret: str = request.app.state.engine.settings.token_secret
     tenant: str = request.app.state.engine.settings.tenant
@@ -67,7 +74,7 @@ def caller(request: Request) -> Who:
             options={"require": ["exp", "sub", "aud"]},
         )
     except jwt.PyJWTError:
-        raise AccessDenied("this request", need="a valid bearer token") from None
+        raise Unauthenticated("this request", need="a valid bearer token") from None
     given, patients = claims.get("roles"), claims.get("patients")
     roles = frozenset(map(str, given)) & ROLES if isinstance(given, list) else frozenset[str]()
     if not roles:

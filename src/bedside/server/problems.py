@@ -23,12 +23,14 @@ from bedside.core.errors import (
     Refusal,
     Unavailable,
 )
+from bedside.server.auth import Unauthenticated
 
 __all__ = ["BAD_HOST", "install", "of", "problem", "status_of", "unexpected"]
 
 log = logging.getLogger("bedside.server")
 
 _STATUS: tuple[tuple[type[BedsideError], int], ...] = (
+    (Unauthenticated, 401),
     (NotFound, 404),
     (Conflict, 409),
     (BadInput, 422),
@@ -43,6 +45,13 @@ _STATUS: tuple[tuple[type[BedsideError], int], ...] = (
 )
 
 
+_HEADERS = {
+    401: {"WWW-Authenticate": 'Bearer realm="bedside"'},
+    429: {"Retry-After": "1"},
+    503: {"Retry-After": "1"},
+}
+
+
 def status_of(error: BedsideError) -> int:
     """The HTTP status of an error: the most specific family that names it."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
@@ -50,7 +59,7 @@ def status_of(error: BedsideError) -> int:
 
 def problem(status: int, *, kind: str, title: str, detail: str = "") -> JSONResponse:
     """One problem document."""
-    headers = {"Retry-After": "1"} if status in (429, 503) else None
+    headers = _HEADERS.get(status)
     return JSONResponse(
         {"type": f"urn:bedside:problem:{kind}", "title": title, "status": status, "detail": detail},
         status_code=status,

@@ -12,7 +12,7 @@ from bedside.core.value import value
 from bedside.storage.erasure import reached, scope
 from bedside.storage.tables import metadata
 
-__all__ = ["Hit", "Needles", "collect", "files_of", "in_files", "in_rows"]
+__all__ = ["Hit", "Needles", "collect", "files_of", "in_files", "in_rows", "sizes"]
 
 WINDOW = 32
 """Bytes of a text or blob that stand for it; two different texts hardly share as many."""
@@ -27,11 +27,11 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @value
 class Hit:
-    """One string of the patient's that was found: where, which, and how many bytes in all."""
+    """One string of the patient's that was found: where, which, and at which bytes, ascending."""
 
     place: str
     needle: bytes
-    size: int
+    offsets: Sequence[int]
 
 
 class Needles:
@@ -159,34 +159,58 @@ def files_of(home: Path, database: Path | None) -> list[Path]:
 def in_files(needles: Needles, files: Iterable[Path]) -> list[Hit]:
     """What stands in the bytes of the files; the place is the file's path."""
     longest = max((len(n) for some in needles.long.values() for n in some), default=WINDOW)
-    found: dict[tuple[str, bytes], int] = {}
+    found: dict[tuple[str, bytes], list[int]] = {}
     for path in files:
         with path.open("rb") as file:
-            tail = b""
+            tail, start = b"", 0  # where `data` begins in the file
             while part := file.read(_AT_ONCE):
                 data = tail + part
                 for at, needle in needles.find(data):
                     if at + len(needle) > len(tail):  # else the part before has counted it
-                        key = (str(path), needle)
-                        found[key] = found.get(key, 0) + len(needle)
+                        found.setdefault((str(path), needle), []).append(start + at)
                 tail = data[-longest:]
-    return [Hit(place=place, needle=needle, size=n) for (place, needle), n in found.items()]
+                start += len(data) - len(tail)
+    return _hits(found)
+
+
+def _hits(found: dict[tuple[str, bytes], list[int]]) -> list[Hit]:
+    return [
+        Hit(place=place, needle=needle, offsets=sorted(offsets))
+        for (place, needle), offsets in found.items()
+    ]
+
+
+def sizes(hits: Iterable[Hit]) -> dict[str, int]:
+    """Bytes found by place; where two strings overlap, a byte counts once."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for hit in hits:
+        size = len(hit.needle)
+        spans.setdefault(hit.place, []).extend((at, at + size) for at in hit.offsets)
+    found: dict[str, int] = {}
+    for place, some in spans.items():
+        total = reached_to = 0
+        for start, end in sorted(some):
+            total += max(0, end - max(start, reached_to))
+            reached_to = max(reached_to, end)
+        found[place] = total
+    return found
 
 
 def in_rows(
     connection: Connection, needles: Needles, tables: Iterable[Table] | None = None
 ) -> list[Hit]:
-    """What stands in the values of rows; the place is the table's name."""
-    found: dict[tuple[str, bytes], int] = {}
+    """What stands in the values of rows; the place is the table's name, offsets order them."""
+    found: dict[tuple[str, bytes], list[int]] = {}
     for table in metadata.sorted_tables if tables is None else tables:
         columns = [c for c in table.c if isinstance(c.type, (String, LargeBinary))]
         rows = connection.execution_options(yield_per=_ROWS).execute(select(*columns))
+        start = 0
         for some in rows.partitions(_ROWS):
             data = b"\0".join(_bytes(item) for row in some for item in row if item)
-            for _at, needle in needles.find(data):
-                key = (table.name, needle)
-                found[key] = found.get(key, 0) + len(needle)
-    return [Hit(place=place, needle=needle, size=n) for (place, needle), n in found.items()]
+            for at, needle in needles.find(data):
+                found.setdefault((table.name, needle), []).append(start + at)
+            start += len(data)
+    return _hits(found)
 
 
 def _bytes(item: object) -> bytes:

@@ -6,10 +6,14 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from bedside.storage.engine import BUSY_TIMEOUT_MS
 from bedside.storage.failures import named
 from bedside.storage.store import Store
 
 __all__ = ["database_file", "scrub"]
+
+_PATIENCE_MS = 3_000
+"""How long readers of an older moment are waited for."""
 
 
 def scrub(store: Store, *, rebuild: bool) -> bool:
@@ -28,9 +32,11 @@ def scrub(store: Store, *, rebuild: bool) -> bool:
         held = store.engine.raw_connection()
         try:
             cursor = held.cursor()
+            cursor.execute(f"PRAGMA busy_timeout={_PATIENCE_MS}")
             if rebuild:
                 cursor.execute("VACUUM")
             busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
             cursor.close()
         finally:
             held.close()

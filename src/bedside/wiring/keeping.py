@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from bedside.core.errors import NotFound
 from bedside.core.ids import PatientId
+from bedside.knowledge.index.erase import remove_patient
 from bedside.record.fetch import find_patient
 from bedside.storage import ledger, residue
 from bedside.storage.erasure import bury, is_erased, known_patients
@@ -23,18 +24,16 @@ from bedside.wiring.identity import identifying
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
 
-__all__ = ["Outside", "erase"]
+__all__ = ["erase"]
 
-Outside = Callable[[str, str], int]
-"""Removes (tenant, patient) from an index outside of the database; how many points went."""
 _OWN = frozenset({"audit", "erasure", "meta"})
 """Tables whose rows are about the store itself: what stands there is never somebody else's text."""
 
 
-async def erase(
-    engine: Engine, patient: str, who: Who, *, outside: Sequence[tuple[str, Outside]] = ()
-) -> dict[str, Any]:
-    """Remove a patient (an id, record number or name) from every store, and prove it.
+async def erase(engine: Engine, patient: str, who: Who, *, by_id: bool = False) -> dict[str, Any]:
+    """Remove a patient from every store, and prove it.
+
+    `patient` is an id, or unless `by_id` a record number or a whole name.
 
     The rows go in one transaction with a tombstone and an audit entry. Then the database's files
     are scrubbed, and every file of the home is searched for strings taken from the rows before they
@@ -49,25 +48,33 @@ async def erase(
         Unavailable: the store or the disk fails; before the receipt nothing is promised.
     """
     engine.needs_role(who, "admin")
-    ident = await engine.store.read(lambda c: _named(c, who, patient))
+    ident = patient if by_id else await engine.store.read(lambda c: _named(c, who, patient))
     engine.may_see(who, ident)
-    return await asyncio.to_thread(_erase, engine, ident, who, tuple(outside))
+    return await asyncio.to_thread(_erase, engine, ident, who)
 
 
 def _named(connection: Connection, who: Who, text: str) -> str:
     """The id of the patient; the text itself where no record has it: `_erase` looks further.
 
-    It may be of rows without a record, which a failure left, or of somebody erased before.
+    It may be the id of rows without a record, which a failure left, or of somebody erased before.
+    Part of a name is not enough here: what is erased does not come back.
     """
     try:
-        return find_patient(connection, who.tenant, text).id
-    except NotFound:
+        found = find_patient(connection, who.tenant, text)
+    except NotFound as error:
+        if error.kind != "patient":  # more than one
+            raise
         return text
+    whole = " ".join(text.casefold().split()) == " ".join(found.name.casefold().split())
+    if text == found.id or text in found.identifiers or whole:
+        return found.id
+    raise NotFound("patient", text, hint="Give the id, the record number or the whole name.")
 
 
-def _erase(
-    engine: Engine, ident: str, who: Who, outside: tuple[tuple[str, Outside], ...]
-) -> dict[str, Any]:
+def _erase(engine: Engine, ident: str, who: Who) -> dict[str, Any]:
+    # Before anything goes: an index that cannot be reached is said now.
+    indexes = () if engine.settings.vectors == "memory" else engine.texts.indexes
+
     def work(connection: Connection) -> tuple[residue.Needles, list[bytes], dict[str, int]]:
         tenant, patient = who.tenant, PatientId(ident)
         if ident not in known_patients(connection, tenant):
@@ -90,8 +97,8 @@ def _erase(
     home = engine.settings.home
     if home.is_dir():
         reconcile(engine.store, home / ledger.NAME, now=engine.clock.now())
-    for name, remove in outside:
-        removed[name] = remove(who.tenant, ident)
+    gone = remove_patient(indexes, tenant=who.tenant, patient=ident)
+    removed.update({f"index:{name}": n for name, n in gone.items()})
     left, elsewhere = _verify(engine, needles, names)
     return {
         "patient": ident,
@@ -124,7 +131,7 @@ def _verify(
     elsewhere: dict[str, int] = {}
     for hit in rows:
         if hit.place not in _OWN and hit.needle in names:
-            elsewhere[hit.place] = elsewhere.get(hit.place, 0) + hit.size // len(hit.needle)
+            elsewhere[hit.place] = elsewhere.get(hit.place, 0) + len(hit.offsets)
     if not engine.store.is_sqlite:
         return _by_place([*own, *_in_files(engine, needles, others)], engine), elsewhere
     left: list[residue.Hit] = []
@@ -147,8 +154,6 @@ def _files(engine: Engine) -> list[Path]:
 
 
 def _by_place(hits: Sequence[residue.Hit], engine: Engine) -> list[dict[str, Any]]:
-    sizes: dict[str, int] = {}
-    for hit in hits:
-        place = hit.place.removeprefix(f"{engine.settings.home}/")
-        sizes[place] = sizes.get(place, 0) + hit.size
-    return [{"place": place, "bytes": size} for place, size in sorted(sizes.items())]
+    home = f"{engine.settings.home}/"
+    found = residue.sizes(hits).items()
+    return [{"place": place.removeprefix(home), "bytes": n} for place, n in sorted(found)]
