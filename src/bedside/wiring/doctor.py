@@ -137,7 +137,7 @@ async def _outside(engine: Engine, *, repair: bool) -> list[dict[str, Any]]:
     behind = sum(one.head - one.mark for one in found)
     detail = f"{name}: {held:,} of {wanted:,} vectors, {behind:,} changes behind"
     if repair:
-        detail += f"; {mended} documents mended"
+        detail += f"; documents mended: {mended}"
     elif not all(one.whole for one in found):
         detail += "; `bedside doctor --repair` mends it"
     return [_check("vectors", detail, ok=all(one.whole for one in found))]
