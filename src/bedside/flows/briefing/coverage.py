@@ -27,8 +27,8 @@ NOT_SAFE = (
 def checked(chart: Chart, kidney: Kidney | None) -> tuple[Cited, ...]:
     """One sentence for each check, with how much of the record it covers and by which table."""
     if chart.died:
-        return (_results(chart),)
-    parts = [_results(chart), *_medicines(chart, kidney), *_due(chart)]
+        return (_results(chart), *_reviewed(chart))
+    parts = [_results(chart), *_medicines(chart, kidney), *_due(chart), *_reviewed(chart)]
     return (*parts, Cited(text=NOT_SAFE))
 
 
@@ -55,11 +55,11 @@ def _medicines(chart: Chart, kidney: Kidney | None) -> list[Cited]:
     tables = " and ".join(_named(pack) for pack in interaction_packs())
     found = [
         Cited(
-            text=f"Interactions: {known} of {_medicine_count(total)} stand in the table, {tables}, "
+            text=f"Interactions: {known} of {_medicine_count(total)} named in {tables}, "
             f"{len(interaction_rules())} rules"
         ),
         Cited(
-            text=f"Duplicates and conditions: {len(chart.systemic)} of {_medicine_count(total)} were "
+            text=f"Duplicates and conditions: {len(chart.systemic)} of {_medicine_count(total)} "
             f"recognised, {_named(duplicate_pack())}, {len(duplicate_groups())} groups, and "
             f"{_named(caution_pack())}, {len(caution_rules())} rules"
         ),
@@ -110,5 +110,22 @@ def _due(chart: Chart) -> list[Cited]:
 
 
 def _named(pack: Pack) -> str:
-    state = f"reviewed by {pack.reviewer}" if pack.reviewer else "not clinically reviewed"
-    return f'"{pack.title}" {pack.version} ({state})'
+    return f'"{pack.title}" {pack.version}' + (
+        f" (reviewed by {pack.reviewer})" if pack.reviewer else ""
+    )
+
+
+def _reviewed(chart: Chart) -> list[Cited]:
+    """Which of the tables named above nobody has reviewed (EN-K9)."""
+    packs = [range_pack()]
+    if not chart.died:
+        packs += [
+            *interaction_packs(), duplicate_pack(), caution_pack(), allergy_pack(), dosing_pack(),
+            monitoring_pack(), screening_pack(),
+        ]  # fmt: skip
+    waiting = [pack.title for pack in packs if not pack.reviewer]
+    if not waiting:
+        return []
+    if len(waiting) == len(packs):
+        return [Cited(text="None of these tables is clinically reviewed")]
+    return [Cited(text="Not clinically reviewed: " + ", ".join(waiting))]

@@ -31,12 +31,12 @@ _EVIDENCE: tuple[Category, ...] = (
 )
 _MANY = 2
 _TITLES = {
-    "cancer": "Cancer screening not up to date",
-    "infection": "Infection screening not found",
-    "immunization": "Vaccines not up to date",
-    "metabolic": "Metabolic screening not up to date",
-    "bone": "Bone density not found",
-    "diabetes": "Diabetes examinations not up to date",
+    "cancer": "Cancer screening due",
+    "infection": "Infection screening due",
+    "immunization": "Vaccines due",
+    "metabolic": "Metabolic screening due",
+    "bone": "Bone density due",
+    "diabetes": "Diabetes examinations due",
 }
 _SMOKES = ("smoker", "smokes", "smoked", "tobacco daily", "ex-smoker", "former smoker")
 _SMOKES_NOT = ("never", "non-smoker", "nonsmoker", "not a smoker", "passive")

@@ -120,12 +120,13 @@ def guidance_of(queries: Sequence[Query], gathered: Mapping[object, Got[Hits] | 
     rows: list[Cited] = []
     old: list[str] = []
     seen: set[tuple[str, int]] = set()
+    problems = [frozenset(stems(name)) for one in queries if not one.strict for name in one.names]
     for query in queries:
         found = gathered.get(need_of(query))
         if not isinstance(found, Got):
             continue
         answered += 1
-        best = _best(found.value.hits, query, seen)
+        best = _best(found.value.hits, query, seen, problems)
         if best is None or len(rows) == _MOST:
             continue
         item, mark = best
@@ -140,13 +141,20 @@ def guidance_of(queries: Sequence[Query], gathered: Mapping[object, Got[Hits] | 
     return Guidance(sentences=tuple(rows), state=state, superseded=tuple(dict.fromkeys(old)))
 
 
-def _best(hits: Sequence[Hit], query: Query, seen: set[tuple[str, int]]) -> tuple[Item, str] | None:
+def _best(
+    hits: Sequence[Hit],
+    query: Query,
+    seen: set[tuple[str, int]],
+    problems: Sequence[frozenset[str]],
+) -> tuple[Item, str] | None:
     wanted = [frozenset(stems(name)) for name in query.names if stems(name)]
     ranked: list[tuple[bool, float, Item]] = []
     for place, hit in enumerate(hits):
         if _SOURCES.search(hit.prefix.rpartition(">")[2]):
             continue  # a list of papers advises nothing
         heading = set(stems(f"{hit.prefix} {hit.span.source.title}"))
+        if query.strict and not any(name and name <= heading for name in problems):
+            continue  # of another illness: a medicine stands in many guidelines
         for start, end in sentences(hit.text):
             body = hit.text[start:end]
             if not _readable(body):

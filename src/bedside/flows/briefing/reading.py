@@ -123,7 +123,11 @@ def _problems(conditions: Sequence[Fact]) -> tuple[Fact, ...]:
     for fact in conditions:
         if fact.status in _OPEN and not _SOCIAL.search(fact.name):
             found.setdefault(plain(fact.name).casefold(), fact)
-    return tuple(found.values())
+    return tuple(
+        fact
+        for name, fact in found.items()
+        if not (name.startswith("history of ") and name.removeprefix("history of ") in found)
+    )
 
 
 def _medicines(facts: Sequence[Fact], today: date) -> tuple[Medicine, ...]:

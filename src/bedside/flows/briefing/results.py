@@ -32,6 +32,7 @@ _SHOWN_IN_GROUP = 6
 _YOUNGEST = 18
 _WEIGHT = {"drug_allergy": 10.0, "drug_lab": 8.0, "abnormal": 7.0, "trend": 4.0}
 _SAID_ELSEWHERE = {"allergy-medicine", "class-twice"}
+_MILD = {"active-past-end", "two-values", "medicine-twice"}
 _SLOW = {"bmi", "weight", "waist"}
 """Measurements that nobody acts on the same day."""
 _MILDER: dict[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
@@ -102,7 +103,7 @@ def abnormal_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
         for one in insights
         if one.kind == "trend" and one.severity != "info"
     }
-    found = [one for one in insights if one.kind == "abnormal"]
+    found = sorted((one for one in insights if one.kind == "abnormal"), key=_rank)
     together: dict[str, list[Insight]] = {}
     rest: list[Insight] = []
     old = 0
@@ -111,7 +112,9 @@ def abnormal_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
         key = str(fact.source.id)
         if key in together and insight.rule != "abnormal-minor":
             together[key].append(insight)
-        elif insight.rule == "abnormal-minor" or (fact.stale and old >= _SHOWN_OLD):
+        elif insight.rule == "abnormal-minor" or (
+            fact.stale and old >= _SHOWN_OLD and not _grave(insight)
+        ):
             rest.append(insight)
         else:
             old += fact.stale
@@ -129,9 +132,12 @@ def _abnormal(
     fact = first.facts[0]
     moving = [trends[name] for one in some if (name := short_name(one.facts[0])) in trends]
     severity = first.severity
-    if analyte_key(fact) in _SLOW and severity == "warning":
+    if _grave(first) and severity == "info":
+        severity = "warning"  # an old one: nobody telephones now, and nobody should miss it
+    slow = analyte_key(fact) in _SLOW
+    if slow and severity == "warning":
         severity = "info"
-    ask = fact.stale or severity == "critical"
+    ask = (fact.stale or severity == "critical") and not (slow or chart.died)
     return Flag(
         category=_category(fact),
         severity=severity,
@@ -149,6 +155,15 @@ def _abnormal(
         else None,
         weight=_WEIGHT["abnormal"] - place / 100,
     )
+
+
+def _grave(insight: Insight) -> bool:
+    return "critically" in insight.title
+
+
+def _rank(insight: Insight) -> tuple[bool, bool]:
+    """Critical values first, slow measurements last, else as the record room has them."""
+    return not _grave(insight), analyte_key(insight.facts[0]) in _SLOW
 
 
 def _title(insight: Insight) -> str:
@@ -291,8 +306,8 @@ def contradiction_flags(chart: Chart) -> Iterator[Flag]:
         if found.rule in _SAID_ELSEWHERE:
             continue
         yield Flag(
-            category="other",
-            severity="info" if found.rule == "active-past-end" else "warning",
+            category="medications" if found.rule == "medicine-twice" else "other",
+            severity="info" if found.rule in _MILD else "warning",
             title="The record contradicts itself",
             description=(
                 Cited(

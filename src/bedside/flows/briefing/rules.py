@@ -37,7 +37,7 @@ def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
     return Briefing(
         summary=summary_of(chart),
         flags=flags,
-        actions=actions_of(flags),
+        actions=() if chart.died else actions_of(flags),
         guidance=guidance.sentences,
         checked=checked(chart, kidney_of(chart)),
         notes=(*notes_of(chart), *_said_of(guidance)),
