@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def document_of(
     """A document that is ready."""
     return Document(
         tenant=tenant, id=name, revision=revision, kind="guideline", title=name, ready=True, **more
-    )  # type: ignore[arg-type]
+    )
 
 
 def entries_of(document: Document, windows: Sequence[Floats2d | None]) -> list[Entry]:
