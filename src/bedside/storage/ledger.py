@@ -56,25 +56,31 @@ def read_ledger(path: Path) -> list[Line]:
     for n, text in enumerate(lines, start=1):
         if not text.strip():
             continue
-        try:
-            item = json.loads(text)
-            stone = Tombstone(
-                tenant=item["tenant"],
-                id=item["id"],
-                patient=item["patient"],
-                actor=item["actor"],
-                at=datetime.fromisoformat(item["at"]),
-            )
-            found.append(Line(stone=stone, key=item["key"]))
-        except (ValueError, KeyError, TypeError):
-            if n == len(lines):  # a line without its end: the process was killed as it wrote
-                break
+        line = _read(text)
+        if line is not None:
+            found.append(line)
+        elif n < len(lines):  # the last one may be torn: the process was killed as it wrote
             raise BadInput(
                 path.name,
                 why=f"line {n} is no tombstone",
                 do="Put back the copy that you keep of it.",
-            ) from None
+            )
     return found
+
+
+def _read(text: bytes) -> Line | None:
+    try:
+        item = json.loads(text)
+        stone = Tombstone(
+            tenant=item["tenant"],
+            id=item["id"],
+            patient=item["patient"],
+            actor=item["actor"],
+            at=datetime.fromisoformat(item["at"]),
+        )
+        return Line(stone=stone, key=item["key"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def append(path: Path, lines: Iterable[Line]) -> None:
@@ -95,11 +101,13 @@ def append(path: Path, lines: Iterable[Line]) -> None:
         for line in lines
     )
     with path.open("ab+") as file:
-        file.seek(0, os.SEEK_END)
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                body = b"\n" + body
+        file.seek(0)
+        whole = file.read()
+        tail = whole[whole.rfind(b"\n") + 1 :]
+        if tail and _read(tail) is not None:
+            body = b"\n" + body
+        elif tail:  # torn: what it was to say is in the database, and is written now
+            file.truncate(len(whole) - len(tail))
         file.write(body)
         file.flush()
         os.fsync(file.fileno())
