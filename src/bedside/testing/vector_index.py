@@ -36,9 +36,7 @@ def axis(number: int, *, lean: float = 0.0, dim: int = DIM) -> Floats2d:
     return unit_rows(row)
 
 
-def document_of(
-    name: str, *, tenant: str = "clinic", revision: int = 1, **more: object
-) -> Document:
+def document_of(name: str, *, tenant: str = "clinic", revision: int = 1, **more: Any) -> Document:
     """A document that is ready."""
     return Document(
         tenant=tenant, id=name, revision=revision, kind="guideline", title=name, ready=True, **more
