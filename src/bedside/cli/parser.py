@@ -126,14 +126,14 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_note_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
-    evaluate.add_argument("suite", choices=("copilot", "retrieval", "grounding"))
+    evaluate.add_argument("suite", choices=("copilot", "retrieval", "grounding", "evaluator"))
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")
     evaluate.add_argument("--compare", action="store_true", help="beside other libraries")
     evaluate.set_defaults(assemblies=0)
 
     bench = command("bench", "measure speed")
-    bench.add_argument("suite", choices=("context", "ingest", "search"))
+    bench.add_argument("suite", choices=("context", "ingest", "search", "evaluator"))
     bench.add_argument("--data", metavar="DIR", help="the measuring data")
     bench.add_argument("--assemblies", type=int, default=5_000)
     bench.add_argument("--no-compare", action="store_true", help="Bedside alone")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Literal
 
 from bedside.language.dates import Written
-from bedside.language.quantities import Frequency, Quantity, unit_key
+from bedside.language.quantities import Frequency, Quantity, quantities, unit_key
 
 __all__ = ["spelled", "worded"]
 
@@ -59,7 +60,8 @@ _ADJECTIVE = (
 _WORDED = re.compile(
     rf"(?<![\w.-])(?:(?P<half>half|a half|one[\s-]half|(?:a )?quarter|½|¼|¾|1/2|1/4|3/4)(?:\s+of)?(?:\s+an?)?(?=[\s-])"
     rf"|(?P<and>{_SIMPLE}|\d{{1,2}})(?:\s+and\s+(?:a|one)[\s-]half|\s?½)"
-    rf"|(?P<low>{_SIMPLE})(?:\s*(?:to|or|-|–)\s*(?P<high>{_SIMPLE}))?"
+    rf"|(?P<low>{_SIMPLE})(?:\s*(?:to|or|-|–)\s*(?P<high>{_SIMPLE}|\d{{1,3}}))?"
+    rf"|(?P<low2>\d{{1,3}})\s*(?:to|or|-|–)\s*(?P<high2>{_SIMPLE})"
     rf"|(?P<dozen>a dozen))"
     rf"(?P<gap>[\s-]+)(?P<adjective>{_ADJECTIVE})(?P<noun>{_NOUNS})(?![\w])",
     re.IGNORECASE,
@@ -77,6 +79,8 @@ _VAGUE_ONE = re.compile(
     r"^(?:day|time|times|point|points|problem|test|result|value|year|month|week|hour|minute)s?$",
     re.IGNORECASE,
 )
+_BEFORE = 30
+Comparator = Literal["", "<", "<=", ">", ">=", "~"]
 _AS_UNIT = {
     "pill": "tablet", "pills": "tablet", "inhalation": "puff", "inhalations": "puff",
     "point": "", "points": "",
@@ -109,6 +113,7 @@ def worded(
             if not match["adjective"] or noun.rstrip("s") in {"tablet", "capsule"}
             else ""
         )
+        comparator, start = _comparator(text, start)
         found.append(
             Quantity(
                 start=start,
@@ -116,6 +121,7 @@ def worded(
                 low=low,
                 high=high,
                 joint="" if high is None else "-",
+                comparator=comparator,
                 unit=unit,
                 number_end=match.start("gap"),
             )
@@ -126,6 +132,15 @@ def worded(
 def spelled(figure: str) -> str:
     """The word for the digits of a small whole number, "" where there is none."""
     return next((word for word, n in _VALUES.items() if str(n) == figure), "")
+
+
+def _comparator(text: str, start: int) -> tuple[Comparator, int]:
+    """The comparison before the word, read as it is before a digit, and where it begins."""
+    base = max(0, start - _BEFORE)
+    found = quantities(text[base:start] + "1")
+    if not found or base + found[-1].number_end != start + 1:
+        return "", start
+    return found[-1].comparator, base + found[-1].start
 
 
 def _value(match: re.Match[str]) -> tuple[Decimal, Decimal | None]:
@@ -142,8 +157,8 @@ def _value(match: re.Match[str]) -> tuple[Decimal, Decimal | None]:
         return _VALUES["dozen"], None
     if match["and"]:
         return _number(match["and"]) + _VALUES["half"], None
-    high = match["high"]
-    return _number(match["low"]), None if high is None else _number(high)
+    high = match["high"] or match["high2"]
+    return _number(match["low"] or match["low2"]), None if high is None else _number(high)
 
 
 def _number(words: str) -> Decimal:

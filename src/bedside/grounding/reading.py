@@ -14,6 +14,7 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 
 __all__ = ["Memo", "Read"]
 
+_NOT_HAD = re.compile(r"\b((?:has|have|had) not|(?:has|have|had)n't)(\s+had)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
 
@@ -70,7 +71,8 @@ class Read:
     @cached_property
     def scopes(self) -> list[Scope]:
         """What it denies, doubts or says of others."""
-        return scopes(self.text)
+        # "has not had any fever": the second "had" is no border of what is denied.
+        return scopes(_NOT_HAD.sub(lambda m: m[1] + " " * len(m[2]), self.text))
 
     @cached_property
     def sides(self) -> list[SideOf]:

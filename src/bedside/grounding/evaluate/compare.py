@@ -14,7 +14,7 @@ from bedside.clinical.vocabulary import expand
 from bedside.core.value import value
 from bedside.grounding.doses import unsupported
 from bedside.grounding.evaluate.finding import DIMENSIONS, Dimension, Finding
-from bedside.grounding.evaluate.persons import GENERIC, relatives, subject
+from bedside.grounding.evaluate.persons import GENERIC, is_relative, relatives, subject
 from bedside.grounding.figures import Figures
 from bedside.grounding.reading import Read
 
@@ -24,6 +24,7 @@ _ENOUGH = 0.5  # of the content words must stand in the cited words
 _NEARLY = 0.6  # of the words in the same order: then single changed words are judged
 _SURE = 0.5
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|%")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATES_WORDS = (
     "no not denies denied deny denying without never none negative absent nor neither cannot nil "
     "isn't wasn't aren't weren't doesn't didn't don't hasn't haven't hadn't can't couldn't nonsmoker"
@@ -36,6 +37,9 @@ _FUNCTION_WORDS = (
     "presents having experiencing experienced experiences confirms confirmed with and or"
 )
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
+_DENIED = "what it cites denies this"
+_NOT_DENIED = "what it cites does not deny this"
+_SELF = frozenset(("patient", "pt", "he", "she", "they"))
 _SIDE = {
     "left": "left", "lt": "left", "right": "right", "rt": "right", "bilateral": "both",
     "bilaterally": "both", "both": "both", "leftward": "left", "rightward": "right",
@@ -47,6 +51,13 @@ _MONTHS_WORDS = (
     "jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 _MONTHS = frozenset(_MONTHS_WORDS.split())
+_CLEAR = re.compile(
+    r"\b(?:clear|normal\w*|afebrile|resolved|stopped|quit|ceased|discontinued|unremarkable|intact|benign|free|"
+    r"non\w+|non-\w+|un\w+|in\w+ed|negative|stable|well|good|excellent|full|supple|soft|regular|healthy|former|ex|"
+    r"prior|previous\w*|lacks?|lacking|fail\w*|refus\w+|declin\w+|avoid\w*|hold|held|less|rarely|only|off|"
+    r"asymptomatic|anicteric|acyanotic|nondistended|abstinent|sober|allerg\w+|rather|instead|unable)\b",
+    re.IGNORECASE,
+)
 _DRUGLIKE = re.compile(
     r"\b[a-z]{3,}(?:olol|pril|sartan|statin|azole|cillin|mycin|cycline|oxacin|prazole|tidine|dipine|"
     r"gliptin|gliflozin|glutide|xaban|parin|setron|triptan|zepam|zolam|azine|idone|oxetine|pram|"
@@ -94,7 +105,9 @@ def compare(
         found += _medicines(said, written, changed)
         found += _negation(said, written, changed)
         found += _sides(said, written, changed)
-    found += subject(said, written, family_section=family_section, own=own)
+        found += _swapped(changed)
+    if not any(one.kind == "subject" for one in found):
+        found += subject(said, written, family_section=family_section, own=own)
     part = 1.0 if same else share(said, written, heading)
     if part < _ENOUGH:
         found.append(
@@ -131,19 +144,19 @@ def _tokens(text: str) -> list[str]:
     return [match.group().lower() for match in _WORD.finditer(text)]
 
 
-def _changed(said: Read, written: Read) -> list[Op]:
-    """The changes from the written words to the said ones; empty where they are not nearly alike.
+def _changed(said: Read, written: Read) -> list[Op] | None:
+    """The changes from the written words to the said ones; `None` where they are not nearly alike.
 
     Each is (tag, said words, written words, is it inside: words that agree stand on both sides or
     it opens the text).
     """
     mine, theirs = _tokens(said.text), _tokens(written.text)
     if not mine or not theirs:
-        return []
+        return None
     matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
     blocks = matcher.get_matching_blocks()
     if sum(block.size for block in blocks) < _NEARLY * len(mine):
-        return []
+        return None
     return [
         (tag, mine[i1:i2], theirs[j1:j2], i2 < len(mine))
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
@@ -152,6 +165,21 @@ def _changed(said: Read, written: Read) -> list[Op]:
 
 
 # ---- dimensions ---------------------------------------------------------------------------------
+
+
+def _swapped(changed: list[Op] | None) -> Iterable[Finding]:
+    """The patient in the very place where a relative was."""
+    for _, mine, theirs, _ in changed or ():
+        kin = [one for one in theirs if is_relative(one)]
+        own = [one for one in mine if one in _SELF]
+        if kin and own and not any(is_relative(one) for one in mine):
+            yield Finding(
+                kind="subject",
+                detail="this is said of a relative",
+                said=" ".join(own),
+                written=" ".join(kin),
+            )
+            return
 
 
 def _figures(said: Read, written: Read) -> Iterable[Finding]:
@@ -180,6 +208,7 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
                 said=words,
                 written=written.text[near.start : near.end] if near else "",
             )
+    yield from _stray(said, written)
     for code in said.codes:
         if not held.name(code.key) and code.key not in written.text.lower().replace("-", ""):
             yield Finding(
@@ -199,6 +228,24 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
             )
 
 
+def _stray(said: Read, written: Read) -> Iterable[Finding]:
+    """Digits that are no figure by their form ("#30") and stand nowhere in the cited words."""
+    if not said.digits:
+        return
+    known = [*said.quantities, *said.dates, *said.frequencies, *said.codes]
+    theirs: frozenset[str] | None = None
+    for match in _DIGITS.finditer(said.text):
+        if any(one.start <= match.start() < one.end for one in known):
+            continue
+        theirs = theirs or frozenset(_DIGITS.findall(written.text))
+        if match.group() not in theirs:
+            yield Finding(
+                kind="numbers",
+                detail="the figure does not stand in what it cites",
+                said=said.text[max(0, match.start() - 1) : match.end()].strip(),
+            )
+
+
 def _rhythms(said: Read, written: Read) -> Iterable[Finding]:
     labels = {one.label for one in written.frequencies}
     daily = any(label.endswith("/day") for label in labels)
@@ -213,7 +260,7 @@ def _rhythms(said: Read, written: Read) -> Iterable[Finding]:
             )
 
 
-def _dates(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+def _dates(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Finding]:
     for when in said.dates:
         if not any(when.agrees(one) for one in written.dates):
             yield Finding(
@@ -221,7 +268,7 @@ def _dates(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
                 detail="the date does not stand in what it cites",
                 said=said.text[when.start : when.end],
             )
-    for _, mine, theirs, _ in changed:
+    for _, mine, theirs, _ in changed or ():
         for names in (_DAYS, _MONTHS):
             new = [one for one in mine if one in names]
             old = [one for one in theirs if one in names]
@@ -234,7 +281,7 @@ def _dates(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
                 )
 
 
-def _medicines(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
+def _medicines(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Finding]:
     theirs = {one.key for one in written.drugs}
     parts = {piece for key in theirs for piece in key.split("-")}
     low = written.text.lower()
@@ -256,7 +303,7 @@ def _medicines(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding
             said=name,
             written=written.text[other.start : other.end] if other else "",
         )
-    gone = {w for _, _, words, _ in changed for w in words}
+    gone = {w for _, _, words, _ in changed or () for w in words}
     for match in _DRUGLIKE.finditer(said.text):
         word = match.group().lower()
         if (
@@ -268,37 +315,45 @@ def _medicines(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding
                           written=next((w for w in sorted(gone) if _DRUGLIKE.fullmatch(w)), ""))  # fmt: skip
 
 
-def _negation(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
-    for tag, mine, theirs, inside in changed:
-        neg_mine = [one for one in mine if one in _NEGATES]
-        neg_theirs = [one for one in theirs if one in _NEGATES]
-        if bool(neg_mine) == bool(neg_theirs):
-            continue
-        rest = [one for one in (*mine, *theirs) if one not in _NEGATES and one not in _FUNCTION]
-        if rest or (tag == "delete" and not inside):
-            continue
-        yield Finding(
-            kind="negation",
-            detail="what it cites denies this"
-            if neg_theirs
-            else "what it cites does not deny this",
-            said=" ".join(mine),
-            written=" ".join(theirs),
-        )
-        return
+def _negation(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Finding]:
+    moved = [one for one in changed or () if _denies(one[1]) != _denies(one[2])]
+    gained = [one for one in moved if _denies(one[1])]
+    if changed is not None and not moved:
+        return  # the same denials in nearly the same words
+    if not gained or len(gained) == len(moved):  # else it was only moved: "has not had" to "had no"
+        for tag, mine, theirs, inside in moved:
+            rest = {*mine, *theirs} - _NEGATES - _FUNCTION
+            if rest or (tag == "delete" and not inside):
+                continue
+            yield Finding(
+                kind="negation",
+                detail=_DENIED if _denies(theirs) else _NOT_DENIED,
+                said=" ".join(mine),
+                written=" ".join(theirs),
+            )
+            return
     mine_p, theirs_p = _polarity(said), _polarity(written)
     for key in sorted(set(mine_p) & set(theirs_p) - GENERIC):
         if not mine_p[key] & theirs_p[key]:
-            denied = "negated" in mine_p[key]
             word = next(said.text[t.start : t.end] for t in said.words if t.key == key)
-            yield Finding(
-                kind="negation",
-                detail="what it cites does not deny this"
-                if denied
-                else "what it cites denies this",
-                said=word,
-            )
+            detail = _NOT_DENIED if "negated" in mine_p[key] else _DENIED
+            yield Finding(kind="negation", detail=detail, said=word)
             return
+    yield from _denies_alone(said, written)
+
+
+def _denies(words: Iterable[str]) -> bool:
+    return any(one in _NEGATES for one in words)
+
+
+def _denies_alone(said: Read, written: Read) -> Iterable[Finding]:
+    """An item that denies, citing words in which nothing is denied in any way."""
+    mine = [one for one in _tokens(said.text) if one in _NEGATES]
+    if not mine or any(one in _NEGATES for one in _tokens(written.text)):
+        return
+    if any(one.kind == "negated" for one in written.scopes) or _CLEAR.search(written.text):
+        return
+    yield Finding(kind="negation", detail=_NOT_DENIED, said=" ".join(mine))
 
 
 def _polarity(read: Read) -> dict[str, set[str]]:
@@ -311,8 +366,8 @@ def _polarity(read: Read) -> dict[str, set[str]]:
     return found
 
 
-def _sides(said: Read, written: Read, changed: list[Op]) -> Iterable[Finding]:
-    for _, mine, theirs, _ in changed:
+def _sides(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Finding]:
+    for _, mine, theirs, _ in changed or ():
         new = {_SIDE[one] for one in mine if one in _SIDE}
         old = {_SIDE[one] for one in theirs if one in _SIDE}
         if new and old and not new & old:

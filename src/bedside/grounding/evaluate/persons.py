@@ -9,7 +9,7 @@ from bedside.grounding.evaluate.finding import Finding
 from bedside.grounding.reading import Read
 from bedside.grounding.terms import Term, stem_of
 
-__all__ = ["GENERIC", "relatives", "subject"]
+__all__ = ["GENERIC", "is_relative", "relatives", "subject"]
 
 _GENERIC_WORDS = (
     "history sign symptom evidence complaint report endorse admit state feel exam examination "
@@ -45,6 +45,11 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 _OWN = re.compile(r"\b(?:the )?(?:patient|he|she|pt)\b|\b(?:his|her) own\b", re.IGNORECASE)
+
+
+def is_relative(word: str) -> bool:
+    """Does the word, in lower case, name a relative?"""
+    return word.removesuffix("'s") in _RELATIVES
 
 
 def relatives(read: Read) -> dict[str, list[int]]:
