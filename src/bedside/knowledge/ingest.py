@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Unavailable
 from bedside.core.value import value
+from bedside.knowledge.cut import cut
 from bedside.knowledge.document import Labels, Upload, collect, identify, labelled
 from bedside.knowledge.embed.protocol import Embedder, Floats2d
 from bedside.knowledge.parse import MOST_BYTES, Parsed, parse
@@ -21,14 +22,12 @@ from bedside.knowledge.writing import (
     Kind,
     Outcome,
     Pending,
-    chunk_rows,
     finish,
     next_pending,
     stage,
     unembedded,
     write_words,
 )
-from bedside.language.chunks import chunk
 from bedside.storage.store import Store
 
 __all__ = [
@@ -171,7 +170,7 @@ def add_parsed(
     """
     full = labelled(labels or Labels(), parsed.meta, title=parsed.title, name=name)
     profile = "guideline" if patient is None and kind in {None, "guideline"} else "note"
-    pieces = chunk(parsed.text, parsed.sections, profile=profile, count=count)
+    rows = cut(parsed.text, parsed.sections, profile=profile, title=full.title, count=count)
     draft = Draft(
         tenant=tenant,
         id=identify(full, name=name, patient=patient),
@@ -180,7 +179,7 @@ def add_parsed(
         text=parsed.text,
         media_type=parsed.media_type,
         labels=full,
-        chunks=chunk_rows(parsed.text, pieces, title=full.title, count=count),
+        chunks=rows,
     )
     outcome = store.write_now(lambda connection: write_words(connection, draft, at=clock.now()))
     return outcome, len(draft.chunks)

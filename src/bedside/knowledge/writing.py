@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -11,19 +11,16 @@ import numpy as np
 from sqlalchemy import Connection, and_, delete, exists, insert, not_, select, update
 
 from bedside.core.value import value
+from bedside.knowledge.cut import ChunkRow
 from bedside.knowledge.document import Labels
 from bedside.knowledge.embed.protocol import Floats2d
-from bedside.knowledge.words import count_words, pack
-from bedside.language.chunks import Chunk
 from bedside.storage.tables.knowledge import chunk_vector, chunk_words, knowledge_change
 from bedside.storage.tables.source import chunk, source
 
 __all__ = [
-    "ChunkRow",
     "Draft",
     "Outcome",
     "Pending",
-    "chunk_rows",
     "finish",
     "next_pending",
     "remove",
@@ -33,16 +30,6 @@ __all__ = [
 ]
 
 Kind = Literal["guideline", "document", "note"]
-
-
-@value
-class ChunkRow:
-    """A chunk with what is stored beside it. `tokens` is `None` where nothing counted them."""
-
-    chunk: Chunk
-    words: bytes
-    length: int
-    tokens: int | None
 
 
 @value
@@ -71,19 +58,6 @@ class Outcome:
     id: str
     revision: int
     what: Literal["added", "revised", "skipped"]
-
-
-def chunk_rows(
-    text: str, chunks: Sequence[Chunk], *, title: str, count: Callable[[str], int] | None
-) -> tuple[ChunkRow, ...]:
-    """Words and sizes of chunks; slow work, done before any transaction."""
-    rows: list[ChunkRow] = []
-    for piece in chunks:
-        body = text[piece.start : piece.end]
-        counts, length = count_words(body, head=f"{title} {piece.section}")
-        tokens = count(piece.prefix + body) if count else None
-        rows.append(ChunkRow(chunk=piece, words=pack(counts), length=length, tokens=tokens))
-    return tuple(rows)
 
 
 def write_words(connection: Connection, draft: Draft, *, at: datetime) -> Outcome:

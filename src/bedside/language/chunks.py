@@ -15,12 +15,13 @@ from typing import Literal, NamedTuple
 from bedside.language.sections import Section
 from bedside.language.sentences import sentences
 
-__all__ = ["Chunk", "Profile", "chunk", "estimate_tokens"]
+__all__ = ["GUIDELINE_TOKENS", "Chunk", "Profile", "chunk", "estimate_tokens"]
 
 Profile = Literal["guideline", "note"]
 Span = tuple[int, int]
 
 GUIDELINE_TOKENS = 800
+"""Most tokens of a guideline chunk, prefix aside."""
 NOTE_TARGET = 1_500
 NOTE_OVERLAP = 200
 NOTE_PARAGRAPH = 3_000
@@ -48,9 +49,10 @@ def estimate_tokens(text: str) -> float:
     data = text.encode("utf-8", "surrogatepass")
     rest = data.translate(None, _LETTERS)
     blanks = rest.count(b" ") + rest.count(b"\n")
-    return (len(data) - len(rest)) * 0.08 + blanks * 0.715 + (len(rest) - blanks) * 0.772
+    return (len(data) - len(rest)) * _LETTER + blanks * _BLANK + (len(rest) - blanks) * _SIGN
 
 
+_LETTER, _BLANK, _SIGN = 0.08, 0.715, 0.772
 _LETTERS = bytes([*range(65, 91), *range(97, 123)])
 
 
@@ -61,6 +63,8 @@ def chunk(
     profile: Profile,
     count: Callable[[str], int] | None = None,
     cap: int = GUIDELINE_TOKENS,
+    provisional: bool = False,
+    every: bool = False,
 ) -> list[Chunk]:
     """Cut `text` along its sections.
 
@@ -71,55 +75,88 @@ def chunk(
         count: Counts tokens; asked only where the estimate is not clearly under or over the cap.
             `None` trusts the estimate, on the safe side.
         cap: Most tokens of a guideline chunk, prefix aside, at least 50.
+        provisional: For a caller that counts every chunk afterwards and cuts the sections of those
+            over the cap again: takes what is in doubt for small enough, and asks `count` only about
+            rows of long tables. The sections that stand are cut as without it.
+        every: Asks `count` about every piece but the shortest, trusting no estimate.
 
     Returns:
         In order; guideline chunks do not overlap; note chunks overlap inside a section by at most
         200 characters.
     """
     found: list[Chunk] = []
-    fits = _Fits(text, count, cap)
-    add = found.append
+    fits = _Fits(text, count, cap, later=provisional, every=every)
+    add, made, quick = found.append, Chunk._make, fits.quick
     for section in sections:
-        start, end = _trim(text, section.body, section.end)
-        if start >= end:
+        start, end = section.body, section.end
+        piece = text[start:end].rstrip()
+        if not piece:
             continue
+        end = start + len(piece)
+        piece = piece.lstrip()
+        start = end - len(piece)
         path = " > ".join(section.path)
         prefix = f"[{path}] " if path else ""
         if profile == "note":
             pieces = (_trim(text, a, b) for a, b in _note(text, start, end))
             found.extend(Chunk(a, b, path, prefix) for a, b in pieces if a < b)
-        elif fits(start, end):
-            add(Chunk(start, end, path, prefix))
+        elif (len(piece) <= quick and "|" not in piece and piece.isascii()) or fits.holds(piece):
+            add(made((start, end, path, prefix)))
         else:
             for a, b, header in _guideline(text, start, end, fits):
                 left, right = _trim(text, a, b)
                 if left < right:
-                    add(Chunk(left, right, path, prefix + header))
+                    add(made((left, right, path, prefix + header)))
     return found
 
 
 class _Fits:
     """Is `text[start:end]` at most `cap` tokens? Estimates first, counts only in doubt."""
 
-    def __init__(self, text: str, count: Callable[[str], int] | None, cap: int) -> None:
-        self.text, self.count, self.cap = text, count, cap
+    def __init__(
+        self,
+        text: str,
+        count: Callable[[str], int] | None,
+        cap: int,
+        *,
+        later: bool = False,
+        every: bool = False,
+    ) -> None:
+        self.text, self.count, self.cap, self.later, self.every = text, count, cap, later, every
         self.sure = _SURE_CHARS * cap // GUIDELINE_TOKENS
+        self.quick = self.sure if later else 0 if every else self.sure * 3 // 4
+        self.bytes = self.sure * 17 // 16
+        self.tiny, self.most, self.over = cap // 4, cap * 9, cap / _UNDER
 
     def __call__(self, start: int, end: int) -> bool:
         length = end - start
-        if length <= self.cap // 4:
+        if length <= self.tiny:
             return True  # at most four bytes a character, at least one byte a token
-        if length > self.cap * 12:
-            return False
-        piece = self.text[start:end]
-        if length <= self.sure * 3 // 4 and piece.isascii() and "|" not in piece:
+        return length <= self.most and self.holds(self.text[start:end])
+
+    def holds(self, piece: str) -> bool:
+        """The same of a piece at hand."""
+        length = len(piece)
+        if length <= self.tiny:
             return True
+        if length > self.most:
+            return False
+        if length <= self.quick and "|" not in piece and self._plain(piece):
+            return True
+        if self.every and self.count is not None:
+            return self.count(piece) <= self.cap
         estimate = estimate_tokens(piece)
         if estimate * _OVER <= self.cap:
             return True
-        if estimate * _UNDER > self.cap:
+        if estimate > self.over and (length > self.sure or self.count is None):
             return False
-        return self.count is not None and self.count(piece) <= self.cap
+        return self.later or (self.count is not None and self.count(piece) <= self.cap)
+
+    def _plain(self, piece: str) -> bool:
+        """Few letters beyond ASCII, or where nothing is counted later none."""
+        return piece.isascii() or (
+            self.later and len(piece.encode("utf-8", "replace")) <= self.bytes
+        )
 
 
 def _trim(text: str, start: int, end: int) -> Span:
@@ -135,7 +172,7 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 # ---- blocks of a section ------------------------------------------------------------------------
 
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
+_GAP = re.compile(r"\n[ \t]*\n\s*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]")
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _ITEM_STARTS = frozenset("-*+•( \t0123456789")
@@ -144,17 +181,23 @@ _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 
 def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     """Paragraphs, lists (with the line that announces them), fences and tables, in order."""
-    held_start, held_end, free = start, start, start
-    for a, b in _paragraphs(text, start, end):
+    held_start, held_end, free, at = start, start, start, start
+    gaps = [gap.span() for gap in _GAP.finditer(text, start, end)]
+    gaps.append((end, end))
+    for stop, following in gaps:
+        a, at = at, following
+        if stop <= a:
+            continue
+        first = text[a]
         if held_end > held_start:
             if a < free or (
-                text[a] in _ITEM_STARTS and _joins(text, (held_start, held_end), (a, b))
+                first in _ITEM_STARTS and _joins(text, (held_start, held_end), (a, stop))
             ):
-                held_end = b
+                held_end = stop
                 continue
             yield (held_start, held_end)
-        held_start, held_end = a, b
-        if text[a] in "`~" and (fence := _FENCE.match(text, a, end)):
+        held_start, held_end = a, stop
+        if first in "`~" and (fence := _FENCE.match(text, a, end)):
             mark = fence.group(1)
             shut = re.compile(rf"\n[ \t]*{mark[0]}{{{len(mark)},}}[ \t]*(?=\n|\Z)")
             close = shut.search(text, fence.end(), end)
@@ -163,23 +206,14 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
         yield (held_start, held_end)
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    at = start
-    for gap in _BLANK.finditer(text, start, end):
-        if gap.start() > at:
-            yield (at, gap.start())
-        at = gap.end()
-    if at < end:
-        yield (at, end)
-
-
 def _joins(text: str, held: Span, block: Span) -> bool:
     """Is the block one more item of the list before it, or the list that the line announces?"""
     if not _ITEM.match(text, block[0], block[1]):
         return False
+    if text[held[1] - 1] == ":" or _ITEM.match(text, *held):
+        return True
     last = text.rfind("\n", held[0], held[1]) + 1
-    is_list = _ITEM.match(text, max(last, held[0]), held[1]) or _ITEM.match(text, *held)
-    return bool(is_list) or text[held[1] - 1] == ":"
+    return last > held[0] and _ITEM.match(text, last, held[1]) is not None
 
 
 def _guideline(text: str, start: int, end: int, fits: _Fits) -> Iterator[tuple[int, int, str]]:
@@ -253,7 +287,7 @@ def _cut_table(
     last = next((i for i, (a, b) in enumerate(rows) if "|" not in text[a:b]), len(rows))
     room = max(fits.cap - int(estimate_tokens(header) * _OVER), fits.cap // 3)
     first, rest = (head, lines[delimiter][1]), rows[:last]
-    narrow = _Fits(text, fits.count, room)
+    narrow = _Fits(text, fits.count, room, every=fits.every)  # who counts later knows no room
     for index, (a, b) in enumerate(_pack(text, [first, *rest], narrow)):
         yield (a, b, "" if index == 0 or a == head else header)
     if rows[last:]:
@@ -301,7 +335,7 @@ def _note(text: str, start: int, end: int) -> Iterator[Span]:
     pieces: list[Span] = []
     at = start
     while at < end:
-        gap = _BLANK.search(text, at, end)
+        gap = _GAP.search(text, at, end)
         stop = gap.start() if gap else end
         if stop - at <= NOTE_PARAGRAPH:
             pieces.append((at, stop))

@@ -7,7 +7,6 @@ the first heading is a section of level 0. YAML front matter belongs to no secti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 __all__ = ["FoundBy", "Heading", "Section", "from_headings", "front_matter_end", "sections"]
@@ -69,14 +68,15 @@ def from_headings(text: str, headings: list[Heading], *, begin: int = 0) -> list
         found.append(Section(begin, begin, first, 0, "", (), "start"))
     stack: list[tuple[int, tuple[str, ...]]] = []
     path: tuple[str, ...]
-    for index, (start, body, level, title, found_by) in enumerate(headings, 1):
+    ends = [heading[0] for heading in headings[1:]]
+    ends.append(len(text))
+    for (start, body, level, title, found_by), end in zip(headings, ends, strict=False):
         while stack and stack[-1][0] >= level:
             stack.pop()
         path = stack[-1][1] if stack else ()
         if title:
             path = (*path, title)
         stack.append((level, path))
-        end = headings[index].start if index < len(headings) else len(text)
         found.append(made((start, body, end, level, title, path, found_by)))
     return found
 
@@ -101,9 +101,9 @@ def front_matter_end(text: str) -> int:
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]) {1,4}(?=\S)")
 _BEFORE_HASHES = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)* {0,3}")
 _DEEPEST = 6
-_LINE_ENDINGS = ("-", "=", " ", "\t")
+_DASHES_END = re.compile(r"-[ \t]*(?=\n|\Z)")
+_EQUALS_END = re.compile(r"=[ \t]*(?=\n|\Z)")
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-+)[ \t]*(?=\n|\Z)")
-_UNDERLINE_ENDS = re.compile(r"[-=][ \t]*(?=\n|\Z)")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"(\*{1,3}|_{1,3}|`+|~~)(?=\S)(.+?)(?<=\S)\1")
@@ -148,14 +148,6 @@ def _markdown(text: str, begin: int) -> list[Heading]:
         body = min(stop + 1, length)
         found.append(made((line, body, level, title, "atx")))
         at = find("#", body)
-    if not (
-        text[-1:] in _LINE_ENDINGS
-        or "-\n" in text
-        or " \n" in text
-        or ("=" in text and "=\n" in text)
-        or ("\t" in text and "\t\n" in text)
-    ):
-        return found  # no line ends as an underline does
     underlines = [m for m in _underlines(text, begin) if not _inside(m.start() + 1, closed)]
     if underlines:
         found.extend(_setext(text, begin, underlines))
@@ -163,12 +155,16 @@ def _markdown(text: str, begin: int) -> list[Heading]:
     return found
 
 
-def _underlines(text: str, begin: int) -> Iterator[re.Match[str]]:
+def _underlines(text: str, begin: int) -> list[re.Match[str]]:
     """Lines of nothing but an underline, each matched from the line end before it."""
-    for end in _UNDERLINE_ENDS.finditer(text, begin):
-        above = text.rfind("\n", begin, end.start())
-        if above >= 0 and (found := _UNDERLINE.match(text, above)):
-            yield found
+    found: list[re.Match[str]] = []
+    for pattern in (_DASHES_END, _EQUALS_END):  # apart: a search for one character is fast
+        for end in pattern.finditer(text, begin):
+            above = text.rfind("\n", begin, end.start())
+            match = _UNDERLINE.match(text, above) if above >= 0 else None
+            if match:
+                found.append(match)
+    return sorted(found, key=re.Match.start)
 
 
 def _opens(text: str, line: int, at: int) -> bool:
@@ -240,7 +236,7 @@ def _closed_ranges(text: str, begin: int) -> list[tuple[int, int]]:
             shut = close.search(text, match.end())
             at = shut.end() if shut else len(text)
             ranges.append((match.start(2), at))
-    if "<" in text and ("<!--" in text or "</" in text):
+    if _has_tags(text):
         padded, low = f"\n{text}", ""  # a block may open on the first line: places are one further
         at = begin
         while match := _HTML_OPEN.search(padded, at):
@@ -255,6 +251,16 @@ def _closed_ranges(text: str, begin: int) -> list[tuple[int, int]]:
             if not _inside(match.start(1) - 1, ranges):
                 ranges.append((max(match.start(1) - 2, 0), at - 1))
     return sorted(ranges)
+
+
+def _has_tags(text: str) -> bool:
+    """Does a comment open or an element close anywhere? "< 5" is far more common."""
+    at = text.find("<")
+    while at >= 0:
+        if text[at + 1 : at + 2] == "/" or text.startswith("!--", at + 1):
+            return True
+        at = text.find("<", at + 1)
+    return False
 
 
 def _inside(at: int, ranges: list[tuple[int, int]]) -> bool:
