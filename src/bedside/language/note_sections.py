@@ -243,16 +243,19 @@ def _settled(marks: list[_Mark]) -> list[_Mark]:
     own = [mark for mark in marks if mark.alone]
     capitals = sum(1 for mark in own if mark.title.isupper())
     styled = capitals * 2 > len(own)
+    main = [mark for mark in marks if mark.title.isupper() and kind_of(mark.title) != "system"]
+    inline = 2 * sum(1 for mark in main if mark.alone) <= len(main)
     kept: list[_Mark] = []
     for mark in marks:
         kind = kind_of(mark.title)
-        if kind == "system" and not (mark.alone and mark.title.isupper()):
+        if kind == "system" and not (mark.title.isupper() and (mark.alone or inline)):
             continue
         if styled and not mark.title.isupper():
             if not is_known_title(mark.title):
                 continue  # a line with a colon under a heading is its part
             inside = kept[-1] if kept else None
-            if mark.found_by in {"label", "name"} and inside is not None:
+            whole = mark.alone and kind not in {"system", "other", "results", "procedure", "labs"}
+            if mark.found_by in {"label", "name"} and inside is not None and not whole:
                 continue
         kept.append(mark)
     return kept

@@ -106,7 +106,7 @@ _HEADS = _set(
     description prognosis addendum comment comments fluids loss ekg ecg x-ray x-rays ct mri ultrasound pathology implants implant
     counseling education background overview objective habits precautions diet activity position estimated output counts
     genhx sochx pastmedicalhx pastsurgical edcourse gynhx other_history fam/sochx title details detail note
-    reason status list reactions events interpretation orders"""
+    reason status list reactions events interpretation orders systems axis time"""
 )  # fmt: skip
 _MODIFIERS = _set(
     """a about active acute additional admitting admission after all and any appearance appliances at back birth blood brief
@@ -121,7 +121,7 @@ _MODIFIERS = _set(
     system systems tests the time to tolerance total treatment upon urine used visit vital with work working es performed &
     allergies drug sick contacts hospitalizations surgeries substance abuse tobacco alcohol use occupational travel dental ocular
     skin prep preparation tubes devices device tourniquet sponge needle count surgeon assistant surgeons attending history exam
-    disposition planning diagnosis diagnoses condition"""
+    disposition planning diagnosis diagnoses condition i ii iii iv v delivery"""
 )  # fmt: skip
 _SPLIT = re.compile(r"[\s/,&()+–-]+")
 _ALONE = frozenset({"reason", "status", "list", "note", "details", "detail", "signs", "loss", "output",
@@ -129,7 +129,7 @@ _ALONE = frozenset({"reason", "status", "list", "note", "details", "detail", "si
                     "surgery", "comment", "title", "objective data", "description", "condition",
                     "complaint", "studies", "tests", "ct", "sh", "fh", "reactions", "admission",
                     "testing", "diet", "activity", "treatment", "discharge", "background", "consult",
-                    "referral", "complaints", "habits", "education", "counseling", "interpretation"})  # fmt: skip
+                    "referral", "systems", "axis", "time", "complaints", "habits", "education", "counseling", "interpretation"})  # fmt: skip
 
 
 def kind_of(title: str) -> SectionKind:
