@@ -56,7 +56,7 @@ def _copy(old: Connection, new: Connection, tell: Tell | None) -> Copied:
     for number, table in enumerate(tables):
         if tell is not None:
             tell(table.name, number, len(tables))
-        read = old.execution_options(yield_per=_AT_ONCE).execute(select(table))
+        read = old.execute(select(table).execution_options(yield_per=_AT_ONCE))
         for some in read.partitions(_AT_ONCE):
             new.execute(insert(table), [dict(row._mapping) for row in some])  # noqa: SLF001
         before, after = fingerprint(old, table), fingerprint(new, table)
@@ -84,7 +84,7 @@ def row_counts(connection: Connection, tables: Sequence[Table] | None = None) ->
 def fingerprint(connection: Connection, table: Table) -> tuple[int, str]:
     """(rows, digest of their content): the same on both engines, whatever order they give rows in."""
     total, n = 0, 0
-    for row in connection.execution_options(yield_per=_AT_ONCE).execute(select(table)):
+    for row in connection.execute(select(table).execution_options(yield_per=_AT_ONCE)):
         total = (total + int.from_bytes(_digest(row), "big")) % (1 << 256)
         n += 1
     return n, f"{total:064x}"

@@ -203,7 +203,7 @@ def in_rows(
     found: dict[tuple[str, bytes], list[int]] = {}
     for table in metadata.sorted_tables if tables is None else tables:
         columns = [c for c in table.c if isinstance(c.type, (String, LargeBinary))]
-        rows = connection.execution_options(yield_per=_ROWS).execute(select(*columns))
+        rows = connection.execute(select(*columns).execution_options(yield_per=_ROWS))
         start = 0
         for some in rows.partitions(_ROWS):
             data = b"\0".join(_bytes(item) for row in some for item in row if item)
