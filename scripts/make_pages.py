@@ -35,8 +35,9 @@ environment, and are TOML lists in the file.
 """
 
 _SETTINGS_END = """
-Search runs in memory, over a snapshot of the rows. A PostgreSQL address in `storage.database` is taken: the storage, an import and a turn are
-tested on a real server; the rest of the suite runs on SQLite.
+Search runs in memory, over a snapshot of the rows. `storage.database` takes a PostgreSQL address: one set of tests walks the whole path, from
+import to a killed turn, on both. `knowledge.vectors` says where knowledge too large for memory is searched by meaning
+([knowledge](knowledge.md)).
 
 Keys are read from the environment only. They have no name in `bedside.toml`, and a key never changes where text goes.
 
