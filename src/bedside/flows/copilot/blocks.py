@@ -288,9 +288,12 @@ def _knowledge(view: View[Nothing]) -> list[Block]:
 
 def _memories(view: View[Nothing]) -> list[Block]:
     """CO-12: only where the installation switched them on and consent is recorded."""
-    if view.opened.pinned.get("memories") != "on" or not view.opened.data:
+    data = view.opened.data
+    if view.opened.pinned.get("memories") != "on" or not data:
         return []
-    lines = view.opened.data.get("memories") or ()
+    if data.get("memories_consent") is not True:
+        return []
+    lines = data.get("memories") or ()
     if not lines:
         return []
     return [Block("memories", [Item(str(line)) for line in lines], zone="middle", priority=5)]

@@ -11,7 +11,7 @@ from bedside.core.context import Budget
 from bedside.core.turn import Change, Draft, Job, Route
 from bedside.flows.copilot.blocks import BUDGET_TOKENS, OUTPUT_TOKENS, blocks_of, country_of
 from bedside.flows.copilot.modes import MODES
-from bedside.flows.copilot.plain_view import in_plain_words
+from bedside.flows.copilot.plain_writer import write_for_reader
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, plan_turn, second_round
 from bedside.flows.copilot.rules import rule_draft
 from bedside.flows.copilot.writer import write_unaided
@@ -25,7 +25,7 @@ __all__ = ["COPILOT"]
 def _answer(view: View[Nothing]) -> Draft | None:
     """Rules: the whole question, or nothing."""
     draft = rule_draft(view)
-    return in_plain_words(view, draft) if draft is not None else None
+    return write_for_reader(view, draft) if draft is not None else None
 
 
 def _next(view: View[Nothing]) -> Step[Nothing] | None:
@@ -44,7 +44,7 @@ def _next(view: View[Nothing]) -> Step[Nothing] | None:
         route=Route(role="writer"),
         decoder=Prose,
         checks=(_guards(view),),
-        unaided=lambda now: in_plain_words(now, write_unaided(now)),
+        unaided=lambda now: write_for_reader(now, write_unaided(now)),
         release="sentence",
     )
 

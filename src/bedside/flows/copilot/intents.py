@@ -152,8 +152,8 @@ def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
     kinds: dict[str, tuple[Category, ...]] = {
         "analyte": ("observations", "conditions", "medications"),
         "panel": ("observations", "conditions", "medications"),
-        "drug": ("medications", "allergies", "conditions", "observations"),
-        "drug_class": ("medications", "allergies", "conditions", "observations"),
+        "drug": ("medications", "allergies", "conditions", "observations", "insights"),
+        "drug_class": ("medications", "allergies", "conditions", "observations", "insights"),
         "condition": ("conditions", "procedures", "medications", "observations", "careplans"),
         "procedure": ("procedures", "reports", "observations"),
         "vaccine": ("immunizations",),

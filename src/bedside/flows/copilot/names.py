@@ -292,6 +292,20 @@ def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def concerned(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Medicine classes and problems that belong to what a question speaks of without naming them."""
+    tokens = [token.text for token in tokenise(text)]
+    classes: list[str] = []
+    problems: list[str] = []
+    for at in range(len(tokens)):
+        found = _concept_lexicon().at(tokens, at)
+        if found is not None:
+            row = _concepts()["words"][found[1][0].key]
+            classes += _listed(row.get("given", ""))
+            problems += _listed(row.get("with", ""))
+    return tuple(dict.fromkeys(classes)), tuple(dict.fromkeys(problems))
+
+
 def group_name(said: str) -> str:
     """How a group of medicines is called, as `said` where it is not known."""
     groups = find_classes(said)

@@ -24,6 +24,10 @@ _ASKED = 0.6
 """From this weight on a term is the question's own, not a guess from the record."""
 _ROW_BARS = 2
 _OF_KIND = 2.5
+_SPECIAL = frozenset(
+    stem for word in ("pregnancy", "children", "breastfeeding") for stem in stems(word)
+)
+"""A passage on these people answers a question only where it speaks of them."""
 _OF_THE_BEST = 0.3
 """A passage far below the best one is left out."""
 _SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
@@ -146,7 +150,10 @@ def _scored(
     text: str,
     about: Sequence[Group],
     must: Sequence[Group],
+    least: int = 1,
 ) -> list[_Scored]:
+    of_kind = {stem for asks, *_ in _ASKS for said in asks.findall(text) for stem in stems(said)}
+    terms = {stem: weight for stem, weight in terms.items() if stem not in of_kind} or terms
     asked = [stem for stem, weight in terms.items() if weight >= 1.0]
     needed = 1 if about else min(2, len(asked) or 1)
     rows = [
@@ -164,7 +171,7 @@ def _scored(
         if sum(stem in both for stem in terms if terms[stem] >= _ASKED) < needed:
             continue
         held = sum(_holds(group, both) for group in about)
-        if (about and not held) or (must and not any(_holds(group, both) for group in must)):
+        if (about and held < least) or (must and not any(_holds(group, both) for group in must)):
             continue
         covered = held / len(about) if about else 1.0
         title = set(stems(hit.span.source.title))
@@ -175,8 +182,10 @@ def _scored(
         score *= (0.3 + covered) ** 2 * (1 + titled) / (1 + 0.05 * (hit.rank - 1))
         below = hit.prefix.strip(" []").partition(">")[2]
         score *= _OF_KIND ** sum(1 for kind in wanted if kind.search(below))
-        headed = any(_holds(group, set(stems(last))) for group in (must or about))
+        headed = any(_holds(group, set(stems(last))) for group in must)
         score *= 1.5 if headed else 1.0
+        special = _SPECIAL & (heading if "adult" not in title else set(stems(below)))
+        score *= 0.3 if special - set(terms) else 1.0
         score *= 1.0 if ">" in hit.prefix else 0.2  # a preamble answers little
         found.append(_Scored(hit=hit, score=score, covered=covered, headed=headed))
     return sorted(found, key=lambda one: (one.hit.span.source.superseded, -one.score))
@@ -194,12 +203,13 @@ def best_passages(
     text: str,
     about: Sequence[Group] = (),
     must: Sequence[Group] = (),
+    least: int = 1,
 ) -> tuple[Passage, ...]:
     """At most so many passages to quote, the best first; what is far below the best is left out.
 
-    Arguments as for `ranked_hits`.
+    Arguments as for `ranked_hits`; `least` of the names in `about` stand in a passage.
     """
-    scored = _scored(hits, terms, text=text, about=about, must=must)
+    scored = _scored(hits, terms, text=text, about=about, must=must, least=least)
     if not scored:
         return ()
     top = max(one.score for one in scored)

@@ -22,11 +22,18 @@ from bedside.flows.copilot.tools.readings import Reading, readings_of
 from bedside.flows.flow import View
 from bedside.record.needs import RecordFacts
 
-__all__ = ["for_patient", "in_plain_words", "plain_blocks"]
+__all__ = [
+    "ASK_YOUR_DOCTOR",
+    "evidence_items_for",
+    "explained",
+    "for_patient",
+    "in_plain_words",
+    "plain_blocks",
+]
 
 _MOST_EXPLAINED = 3
 _DAYS_A_YEAR = Decimal("365.25")
-_ASK = "Ask your own doctor what this means for you."
+ASK_YOUR_DOCTOR = "Ask your own doctor what this means for you."
 
 
 def for_patient(view: View[Nothing]) -> bool:
@@ -43,13 +50,14 @@ def in_plain_words(view: View[Nothing], draft: Draft) -> Draft:
     for entity in parsed_of(view).entities:
         for key in (entity.key, *panel_members(entity.key)):
             if entity.kind in {"analyte", "panel"} and len(texts) < _MOST_EXPLAINED:
-                texts += _explained(key, record)
-    lines = [*dict.fromkeys(texts), _ASK]
+                texts += explained(key, record)
+    lines = [*dict.fromkeys(texts), ASK_YOUR_DOCTOR]
     items = tuple(Item(line, key="plain words") for line in lines)
     return replace(draft, text="\n\n".join((draft.text, *lines)), items=(*draft.items, *items))
 
 
-def _explained(key: str, record: RecordFacts) -> list[str]:
+def explained(key: str, record: RecordFacts) -> list[str]:
+    """What the newest reading of an analyte means, in everyday words; empty where no text has it."""
     found = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
     if not found:
         return []
@@ -86,6 +94,12 @@ def _standing(reading: Reading, key: str, record: RecordFacts) -> Flag | None:
 
 def plain_blocks(view: View[Nothing]) -> list[Block]:
     """The patient's own evidence bank: statements in plain words that fit the question."""
+    items = evidence_items_for(view)
+    return [Block("plain evidence", items, zone="middle", priority=15)] if items else []
+
+
+def evidence_items_for(view: View[Nothing]) -> list[Item]:
+    """The statements in plain words that fit the question, each citable; none for a clinician."""
     if not for_patient(view):
         return []
     items: list[Item] = []
@@ -95,4 +109,4 @@ def plain_blocks(view: View[Nothing]) -> list[Block]:
         )
         span = Span(source=source, start=0, end=len(one.text))
         items.append(Item(one.text, key=one.id, span=span, note=one.label))
-    return [Block("plain evidence", items, zone="middle", priority=15)] if items else []
+    return items

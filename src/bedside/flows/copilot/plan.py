@@ -15,6 +15,7 @@ from bedside.flows.copilot.names import classes_of, record_lexicon
 from bedside.flows.copilot.passages import asked_for
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.reading import parse
+from bedside.flows.copilot.relevance import abbreviations
 from bedside.flows.flow import Opened, View
 from bedside.knowledge.needs import Filters, Hits, SearchNeed
 from bedside.language.stems import stems
@@ -64,7 +65,7 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
     query = request.text[:_LONGEST_QUERY]
     if grounded(opened):
         if intent.fetch or not intent.known:
-            needs.append(_record_need(intent, parsed))
+            needs.append(_record_need(intent, parsed, request.text))
         if _wants_documents(request, intent, parsed):
             needs.append(
                 SearchNeed(
@@ -123,12 +124,12 @@ def _general(opened: Opened[Nothing], intent: Intent) -> bool:
     return not grounded(opened) and intent.name not in {"greeting", "clarification"}
 
 
-def _record_need(intent: Intent, parsed: Parsed) -> RecordNeed:
+def _record_need(intent: Intent, parsed: Parsed, text: str) -> RecordNeed:
     fetch: list[Category] = ["demographics", *intent.fetch]
     return RecordNeed(
         name="record",
         categories=tuple(dict.fromkeys(fetch)),
-        limits=not (parsed.queries or parsed.entities),
+        limits=not (parsed.queries or parsed.entities or abbreviations(text)),
     )
 
 

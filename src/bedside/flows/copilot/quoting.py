@@ -15,7 +15,7 @@ from bedside.flows.copilot.excerpts import (
     terms_of,
 )
 from bedside.flows.copilot.hard import hard_data_of, hard_items
-from bedside.flows.copilot.names import classes_of, shown_name
+from bedside.flows.copilot.names import classes_of, ingredients, shown_name
 from bedside.flows.copilot.passages import Group, Passage, best_passages, ranked_hits
 from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity
@@ -24,6 +24,7 @@ from bedside.flows.copilot.tools.sheet import Sheet, words_in
 from bedside.flows.flow import View
 from bedside.knowledge.needs import Hit
 from bedside.language.stems import stems
+from bedside.record.needs import RecordFacts
 
 __all__ = [
     "document_sentences",
@@ -173,22 +174,43 @@ def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]
     hits = hits_of(view, "knowledge")
     if hits is None:
         return ()
-    if facts_of(view) is not None and not groups_in(view) and not _says_enough(view, hits.hits):
+    about, must, least = groups_in(view), groups_in(view, "drug", "drug_class"), 1
+    record = facts_of(view)
+    if record is not None and not about:
+        if view.plan.intent in {"drug", "medications"}:
+            about, least = _taken(record), 2
+        if not about and (view.plan.intent == "unknown" or not _says_enough(view, hits.hits)):
+            return ()
+    only_figures = all(one.kind in {"analyte", "panel"} for one in parsed_of(view).entities)
+    unsaid = only_figures and least == 1 and not _says_enough(view, hits.hits, many=2)
+    if record is not None and about and unsaid:
         return ()
     return best_passages(
         hits.hits,
         terms_of(_named_fully(view), more=_problems(view)),
         most=most,
         text=view.request.text,
-        about=groups_in(view),
-        must=groups_in(view, "drug", "drug_class"),
+        about=about,
+        must=must,
+        least=least,
     )
 
 
-def _says_enough(view: View[Nothing], hits: Sequence[Hit]) -> bool:
-    """With a patient and nothing named: three of the question's own words stand in one passage."""
+def _taken(record: RecordFacts) -> tuple[Group, ...]:
+    """The active medicines, one group each: a passage on two of them is on the two together."""
+    generics = {
+        generic
+        for fact in record.of("medications")
+        if is_active(fact)
+        for generic in ingredients(fact)
+    }
+    return tuple((frozenset(stems(one)),) for one in sorted(generics))
+
+
+def _says_enough(view: View[Nothing], hits: Sequence[Hit], *, many: int = _MANY) -> bool:
+    """With a patient and no problem or medicine named: `many` of its words stand in one passage."""
     asked = {stem for stem, weight in terms_of(view.request.text).items() if weight >= 1.0}
-    return any(len(asked & set(stems(f"{hit.prefix} {hit.text}"))) >= _MANY for hit in hits)
+    return any(len(asked & set(stems(f"{hit.prefix} {hit.text}"))) >= many for hit in hits)
 
 
 def passage_lines(passage: Passage, sheet: Sheet, *, most: int, words: int) -> list[str]:

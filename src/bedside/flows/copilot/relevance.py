@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bedside.core.value import value
 from bedside.flows.copilot.excerpts import ASKING
-from bedside.flows.copilot.names import bearing_on, matching, nearby, panel_members
+from bedside.flows.copilot.names import bearing_on, concerned, matching, nearby, panel_members
 from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.readings import readings_of
@@ -21,7 +21,7 @@ from bedside.flows.copilot.tools.sheet import day_of
 from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
 
-__all__ = ["Ranked", "rank_facts"]
+__all__ = ["Ranked", "abbreviations", "rank_facts"]
 
 _RULE, _NAMED, _NEAR, _SAID, _INTENT, _REST = 100.0, 80.0, 70.0, 65.0, 60.0, 40.0
 _MOST_READINGS = 40
@@ -109,6 +109,13 @@ def _open_question(
     for entity in parsed.entities:
         yield _NAMED, _of_entity(entity, record)
         yield _NEAR, _around(entity, record)
+    given, problems = concerned(text)
+    if given:
+        entity = Entity(kind="drug_class", key=",".join(given), said=text)
+        yield _NEAR + 5, _newest_of_each(matching(entity, record.of("medications")))
+    for key in problems:
+        entity = Entity(kind="condition", key=key, said=key)
+        yield _NEAR + 5, _newest_of_each(matching(entity, record.of("conditions")))[:3]
     for key in bearing_on(text, parsed.entities):
         entity = Entity(kind="analyte", key=key, said=key)
         yield _NEAR, _thinned(_readings(entity, record), most=_MOST_BEARING)
@@ -141,12 +148,17 @@ def _of_topic(topic: str, record: RecordFacts) -> list[Fact]:
     return list(facts[:_MOST_OF_TOPIC])
 
 
+def abbreviations(text: str) -> tuple[str, ...]:
+    """The words of a question that are written as abbreviations: a name, whatever their length."""
+    return tuple(_ABBREVIATION.findall(text))
+
+
 def _said(record: RecordFacts, text: str) -> list[Fact]:
     """Entries whose names share a telling word with the question, most shared words first.
 
     A short word tells where it is written as an abbreviation ("IgE", "B12").
     """
-    short = {stem for word in _ABBREVIATION.findall(text) for stem in stems(word)}
+    short = {stem for word in abbreviations(text) for stem in stems(word)}
     asked = {stem for stem in stems(text) if len(stem) >= _TELLING and stem not in ASKING} | short
     inside = tuple(stem for stem in asked if len(stem) >= _TELLING_INSIDE)
     found: list[tuple[int, Fact]] = []

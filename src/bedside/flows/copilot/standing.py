@@ -45,6 +45,7 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
     if entity.kind not in {"drug", "drug_class"}:
         return False
     found = False
+    standing = [one for one in matching(entity, record.of("medications")) if is_active(one)]
     for allergy in record.of("allergies"):
         if says_none_known(allergy) or allergy.status in {"resolved", "inactive"}:
             continue
@@ -57,12 +58,11 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         conflict = allergy_conflict(entity.key, allergy.name) if entity.kind == "drug" else None
         if conflict is not None:
             sheet.say(f"Allergy recorded: {allergy_line(allergy)} {sheet.cite(allergy)}.")
-            _rule(f"{conflict.text.rstrip('.')}", sheet, allergy)
+            if not standing:  # a medicine that is taken is told as a contradiction
+                _rule(f"{conflict.text.rstrip('.')}", sheet, allergy)
             found = True
-    if entity.kind == "drug":
-        standing = [one for one in matching(entity, record.of("medications")) if is_active(one)]
-        if not standing:
-            _crossed(entity, record, sheet)
+    if entity.kind == "drug" and not standing:
+        _crossed(entity, record, sheet)
     return found
 
 

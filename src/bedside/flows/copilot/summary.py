@@ -11,7 +11,7 @@ from bedside.flows.copilot.tools.allergies import allergy_line
 from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.person import age_on
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact, RecordFacts
 
@@ -33,24 +33,33 @@ _KEY_RESULTS = (
     "potassium",
 )
 _MOST = 6
-_BRIEF = 160
+_BRIEF, _SHORT = 160, 60
+_ROOM_FOR_ORDERS = 20
 _MINOR = ("sinusitis", "pharyngitis", "acute bronchitis", "sprain", "otitis")
 
 
 def write_summary(record: RecordFacts, sheet: Sheet, *, today: date, words: int) -> None:
     """Write the synopsis into `sheet`; `words` decides how many results are listed."""
+    most = _MOST if words > _BRIEF else 4 if words > _SHORT else 2
     problems = _names(record.of("conditions"))
     _who(record, problems, sheet, today)
     _line(
         "Problems",
         problems,
         sheet,
-        shown=lambda fact: f"{plain_name(fact)} (since {when_text(fact)})",
+        shown=lambda fact: f"{plain_name(fact)} (since {_year(fact)})",
+        most=most,
     )
     _line(
-        "Medicines active in the record", _names(record.of("medications")), sheet, shown=_medicine
+        "Medicines active in the record",
+        _names(record.of("medications")),
+        sheet,
+        shown=_medicine if words > _BRIEF else plain_name,
+        most=most + 2,
     )
     _allergies(record, sheet)
+    if words <= _SHORT:
+        return
     _results(record, sheet, most=3 if words <= _BRIEF else 8)
     visits = record.of("timeline")
     if visits:
@@ -61,6 +70,8 @@ def write_summary(record: RecordFacts, sheet: Sheet, *, today: date, words: int)
     past = [fact for fact in past if not any(one in fact.name.lower() for one in _MINOR)]
     if past and words > _BRIEF:
         _line("Past", past[:5], sheet, shown=lambda fact: f"{plain_name(fact)} ({when_text(fact)})")
+    if sheet.words > words - _ROOM_FOR_ORDERS:
+        return
     orders = [fact for fact in record.of("orders") if is_active(fact)]
     if orders:
         _line("Open orders", orders[:4], sheet, shown=plain_name)
@@ -100,18 +111,30 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
     return list(seen.values())
 
 
+def _year(fact: Fact) -> str:
+    day = day_of(fact)
+    return str(day.year) if day is not None else "a date not recorded"
+
+
 def _medicine(fact: Fact) -> str:
     dose = f", {fact.dosage}" if fact.dosage else ""
     return f"{plain_name(fact)}{dose}"
 
 
-def _line(label: str, facts: Sequence[Fact], sheet: Sheet, *, shown: Callable[[Fact], str]) -> None:
+def _line(
+    label: str,
+    facts: Sequence[Fact],
+    sheet: Sheet,
+    *,
+    shown: Callable[[Fact], str],
+    most: int = _MOST,
+) -> None:
     if not facts:
         sheet.say(f"{label}: none recorded.")
         sheet.missing(label.lower())
         return
-    listed = "; ".join(f"{shown(fact)} {sheet.cite(fact)}" for fact in facts[:_MOST])
-    more = f"; and {len(facts) - _MOST} more" if len(facts) > _MOST else ""
+    listed = "; ".join(f"{shown(fact)} {sheet.cite(fact)}" for fact in facts[:most])
+    more = f"; and {len(facts) - most} more" if len(facts) > most else ""
     sheet.say(f"{label}: {listed}{more}.")
 
 

@@ -137,13 +137,14 @@ def _grounded(
         sheet.say("In the record:")
     for entity in entities:
         tell_conflicts(entity, record, sheet)
-    _contradictions(record, parsed, sheet, limit, medicines=view.plan.intent in _MEDICINES)
+    of_medicines = view.plan.intent in _MEDICINES or "medications" in parsed.topics
+    _contradictions(record, parsed, sheet, limit, medicines=of_medicines)
     for entity in entities:
         tell_entity(entity, record, sheet, earlier=limit > _LONG_ANSWER or len(entities) == 1)
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
     if not entities and not bearing and not overdue and view.plan.intent in _BROAD:
-        _leading(record, sheet, limit, intent=view.plan.intent)
+        _leading(record, sheet, limit, medicines=of_medicines)
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
     if view.plan.intent in _PRESSING or drugs:
         tell_allergies(record, sheet)
@@ -158,17 +159,17 @@ def _grounded(
         sheet.missing("entries that bear on the question")
 
 
-def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, intent: str) -> None:
+def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:
     """The gravest findings by rule head a question about the patient as a whole."""
-    for one in _of_first_rank(record, intent):
+    for one in _of_first_rank(record, medicines=medicines):
         if all(sheet.cites(fact) for fact in one.facts):
             continue
         _insight(one, sheet, limit)
 
 
-def _of_first_rank(record: RecordFacts, intent: str) -> Sequence[Insight]:
-    if intent not in _MEDICINES:
-        return priorities(record)
+def _of_first_rank(record: RecordFacts, *, medicines: bool) -> Sequence[Insight]:
+    if not medicines:
+        return [one for one in priorities(record) if one.severity != "info"]
     return [one for one in record.insights if one.kind in {"drug_allergy", "drug_lab"}][:3]
 
 
@@ -234,6 +235,9 @@ def _bullets(
     names: set[str] = set()
     keep = limit - _reserved(view, limit)
     lead = "Also in the record:" if sheet.lines else "In the record, most relevant first:"
+    spoken = bearing_on(view.request.text, parsed.entities)
+    if spoken and not sheet.lines and not any(one.rank > _FOCUSED for one in ranked):
+        lead = "No entry names this; in the record are:"
     written = 0
     for fact in facts:
         key = analyte_key(fact) if fact.category == "observations" else ""
@@ -313,13 +317,22 @@ def _document(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
         wanted = set(ids) or shown
         passages = [hit for hit in hits.hits if str(hit.span.source.id) in wanted]
         if not parsed_of(view).entities or ids:
-            found = document_findings(passages, record, first=ids)
+            found = _on_the_point(document_findings(passages, record, first=ids), view)
             told += [
                 one.item.body
                 for one in found
                 if _say_if_fits(_finding_line(one, sheet), sheet, limit)
             ]
     _quoted(view, sheet, limit, limit, besides=told)
+
+
+def _on_the_point(
+    found: Sequence[DocumentFinding], view: View[Nothing]
+) -> Sequence[DocumentFinding]:
+    """All findings, or where the question names something those that speak of it."""
+    names = [thing_name(one).split(" (")[0].lower() for one in parsed_of(view).entities]
+    names += [one.said for one in parsed_of(view).entities]
+    return [one for one in found if not names or any(name in one.text.lower() for name in names)]
 
 
 def _finding_line(finding: DocumentFinding, sheet: Sheet) -> str:
@@ -383,12 +396,13 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
         most = 5 if place == 0 else 2
         for line in passage_lines(one, sheet, most=most, words=_left(sheet, limit)):
             sheet.say(line)
-    for place, item in enumerate(evidence):
-        lines = papers_fit(item, sheet, words=_left(sheet, limit) - 1)
-        if lines and not place:
-            sheet.gap()
-            sheet.say("Papers:")
-        for line in lines:
+    papers: list[str] = []
+    for item in evidence:
+        room = _left(sheet, limit) - 1 - sum(words_in(line) for line in papers)
+        papers += papers_fit(item, sheet, words=room)
+    if papers:
+        sheet.gap()
+        for line in ("Papers:", *papers):
             sheet.say(line)
     sheet.gap()
     sheet.say(_HONEST)

@@ -12,7 +12,7 @@ from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["allergy_line", "answer_allergies"]
+__all__ = ["allergy_line", "answer_allergies", "warn_of_allergy"]
 
 
 def allergy_line(fact: Fact) -> str:
@@ -25,6 +25,16 @@ def allergy_line(fact: Fact) -> str:
     if fact.status and fact.status != "active":
         parts.append(fact.status)
     return ", ".join(parts)
+
+
+def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    """Say beside an answer about a medicine that an allergy to it, or to its kind, is recorded."""
+    facts = [one for one in record.of("allergies") if one.status not in {"resolved", "inactive"}]
+    direct = matching(entity, facts)
+    found = direct or [fact for fact, _ in _related(entity, facts)]
+    if found and entity.kind in {"drug", "drug_class"}:
+        listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in found[:3])
+        sheet.say(f"Allergy or intolerance recorded: {listed}.")
 
 
 def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:

@@ -6,7 +6,7 @@ from datetime import date
 
 from bedside.core.turn import Draft
 from bedside.flows.copilot.query import Query
-from bedside.flows.copilot.tools.allergies import answer_allergies
+from bedside.flows.copilot.tools.allergies import answer_allergies, warn_of_allergy
 from bedside.flows.copilot.tools.events import answer_event
 from bedside.flows.copilot.tools.figures import answer_figures
 from bedside.flows.copilot.tools.lists import answer_list
@@ -48,6 +48,9 @@ def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> boo
                 return answer_panel(query, record, sheet)
             return answer_figures(query, record, sheet)
         case _ if query.entity is not None:
-            return answer_event(query, record, sheet)
+            answered = answer_event(query, record, sheet)
+            if answered and query.topic == "medications" and query.ask in {"any", "dose"}:
+                warn_of_allergy(query.entity, record, sheet)
+            return answered
         case _:
             return answer_list(query, record, sheet)

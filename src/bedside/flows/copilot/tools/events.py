@@ -139,8 +139,6 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
         pool = [*record.of("conditions"), *record.of("procedures")]
         found = nearby(entity, pool)
         return _distinct(found)[:3]
-    if query.topic == "medications":
-        return _distinct(matching(entity, record.of("allergies")))[:2]
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []

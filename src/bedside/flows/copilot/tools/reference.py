@@ -91,8 +91,6 @@ def reference_draft(text: str, parsed: Parsed) -> Draft | None:
         key for one in named for key in (panel_members(one.key) or (one.key,))
     ):
         _tell(key, wanted, sheet)
-    if not any("[" in line for line in sheet.lines):
-        return None
     return sheet.draft()
 
 
@@ -100,9 +98,11 @@ def _tell(key: str, wanted: list[str], sheet: Sheet) -> None:
     known = analyte_of(name=shown_name(key)) or analyte_of(name=key)
     rows = ranges_of(known.key) if known is not None else ()
     name = known.name if known is not None else shown_name(key)
+    grown = [row for row in rows if "years" not in row.population] or list(rows)
+    rows = tuple(rows) if "child" in wanted else tuple(grown)
     fitting = [row for row in rows if not wanted or any(_fits(row, one) for one in wanted)]
     if known is None or not fitting:
-        whom = f" in {' or '.join(wanted)}" if wanted else ""
+        whom = f" in {' or '.join(wanted)}".replace("child", "children") if wanted else ""
         sheet.say(f"No reference range for {name}{whom} is held here.")
         sheet.missing(f"a reference range for {name}{whom}")
         return
