@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sqlalchemy import Connection
+
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Unavailable
 from bedside.core.value import value
@@ -162,8 +164,11 @@ def add_parsed(
     kind: Kind | None = None,
     labels: Labels | None = None,
     count: Callable[[str], int] | None = None,
+    also: Callable[[Connection], None] | None = None,
 ) -> tuple[Outcome, int]:
     """Write one parsed document with its words; returns what became of it and its chunks.
+
+    `also` is done in the same transaction, so that both are kept or neither.
 
     Raises:
         BadInput: Metadata that cannot be read.
@@ -181,8 +186,14 @@ def add_parsed(
         labels=full,
         chunks=rows,
     )
-    outcome = store.write_now(lambda connection: write_words(connection, draft, at=clock.now()))
-    return outcome, len(draft.chunks)
+
+    def write(connection: Connection) -> Outcome:
+        outcome = write_words(connection, draft, at=clock.now())
+        if also is not None:
+            also(connection)
+        return outcome
+
+    return store.write_now(write), len(draft.chunks)
 
 
 def embed_pending(

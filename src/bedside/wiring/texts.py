@@ -6,12 +6,12 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
-from functools import cached_property
+from datetime import date, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from bedside.context.tokens import o200k
 from bedside.core.access import Grant
@@ -34,7 +34,7 @@ from bedside.knowledge.parse import Parsed, parse
 from bedside.knowledge.parse.apart import parse_apart
 from bedside.knowledge.search import Knowledge
 from bedside.record import documents as uploads
-from bedside.record.guess import guess
+from bedside.record.guess import Guess, guess
 from bedside.settings import Settings
 from bedside.storage import access
 from bedside.storage.store import Store
@@ -217,38 +217,44 @@ class Texts:
         ]
         added: list[dict[str, Any]] = []
         for name, body, text in parsed:
+            seen = guess(text.text, file_name=name)
             made = await self._store.write(
-                lambda c, name=name, body=body, text=text: uploads.attach(
-                    c,
-                    grant,
-                    content=body,
-                    file_name=name,
-                    media_type=text.media_type,
-                    now=self._clock.now(),
-                )
+                partial(self._register, grant=grant, name=name, body=body, text=text, seen=seen)
             )
-            added.append(await self._take(grant, made, text))
+            done = made.status == "complete"
+            added.append(
+                await (self._shown(grant, made) if done else self._take(grant, made, text))
+            )
         return added
 
-    async def _take(
-        self, grant: Grant, made: uploads.PatientDocument, text: Parsed
-    ) -> dict[str, Any]:
-        """Index a registered document's words and say what it is."""
-        if made.status == "complete":
-            return await self._shown(grant, made)
-        seen = guess(text.text, file_name=made.file_name)
-        described = await self._store.write(
-            lambda c: uploads.describe(
-                c,
-                grant,
-                made.id,
-                now=self._clock.now(),
-                title=text.title or seen.title,
-                category=seen.category,
-                dated=seen.dated,
-                facility=seen.facility,
-            )
+    def _register(
+        self,
+        connection: Connection,
+        *,
+        grant: Grant,
+        name: str,
+        body: bytes,
+        text: Parsed,
+        seen: Guess,
+    ) -> uploads.PatientDocument:
+        """Keep an upload and what it says of itself; until its words are there it is queued."""
+        now = self._clock.now()
+        made = uploads.attach(
+            connection,
+            grant,
+            content=body,
+            file_name=name,
+            media_type=text.media_type,
+            now=now,
         )
+        if made.status == "complete":
+            return made
+        return _described(connection, grant, made, text, seen, now)
+
+    async def _take(
+        self, grant: Grant, described: uploads.PatientDocument, text: Parsed
+    ) -> dict[str, Any]:
+        """Write a registered document's words, and that it has them, in one transaction."""
         labels = Labels(
             id=described.id,
             title=described.title,
@@ -267,9 +273,7 @@ class Texts:
             patient=str(grant.patient),
             labels=labels,
             count=o200k(),
-        )
-        done = await self._store.write(
-            lambda c: uploads.set_state(
+            also=lambda c: uploads.set_state(  # raises where the patient was erased meanwhile
                 c,
                 grant,
                 described.id,
@@ -277,8 +281,9 @@ class Texts:
                 status="complete",
                 index="words",
                 source_id=described.id,
-            )
+            ),
         )
+        done = await self._store.read(lambda c: uploads.one_document(c, grant, described.id))
         return await self._shown(grant, done)
 
     async def index_waiting(self, _documents: Sequence[str], who: Who) -> None:
@@ -319,7 +324,13 @@ class Texts:
                     )
                 )
                 continue
-            await self._take(grant, made, text)
+            seen = guess(text.text, file_name=made.file_name)
+            described = await self._store.write(
+                lambda c, grant=grant, made=made, text=text, seen=seen: _described(
+                    c, grant, made, text, seen, self._clock.now()
+                )
+            )
+            await self._take(grant, described, text)
 
     async def documents(self, grant: Grant) -> list[dict[str, Any]]:
         """The patient's documents with their states."""
@@ -396,6 +407,27 @@ class Texts:
             with self._embedding:
                 for index in self.indexes:
                     index.close()
+
+
+def _described(
+    connection: Connection,
+    grant: Grant,
+    made: uploads.PatientDocument,
+    text: Parsed,
+    seen: Guess,
+    now: datetime,
+) -> uploads.PatientDocument:
+    """The document with what its text says of itself."""
+    return uploads.describe(
+        connection,
+        grant,
+        made.id,
+        now=now,
+        title=text.title or seen.title,
+        category=seen.category,
+        dated=seen.dated,
+        facility=seen.facility,
+    )
 
 
 def _told(progress: Tell | None) -> Callable[[Progress], None]:
