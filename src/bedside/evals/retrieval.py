@@ -25,6 +25,7 @@ from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import read_question
 from bedside.knowledge.rank import rank
+from bedside.knowledge.sought import sort_of
 from bedside.knowledge.words import count_words, pack
 from bedside.language.chunks import chunk
 from bedside.language.sections import sections
@@ -174,6 +175,7 @@ def build(
     bring. `paths` is filled with the heading path of every chunk, by the chunk's id.
     """
     pieces: list[tuple[str, Document, bytes, int, str]] = []
+    sorts: list[int] = []
     for name, title, text in collection.documents:
         body = "\n".join(line.rstrip() for line in text.strip().split("\n"))
         document = Document(
@@ -190,6 +192,7 @@ def build(
                 head = part.prefix.removeprefix(f"[{part.section}] ")
             counts, length = count_words(own, head=f"{title} {part.section}" if headings else "")
             pieces.append((f"{name}:{number:04d}", document, pack(counts), length, head + own))
+            sorts.append(int(sort_of(part.section)) if headings else 0)
             if paths is not None:
                 paths[pieces[-1][0]] = part.section
     windows = [embedder.windows(text) for *_, text in pieces]
@@ -197,13 +200,14 @@ def build(
     rows = cached_vectors(flat, embedder, "passage", cache=cache, name=collection.name, tell=tell)
     entries: list[Entry] = []
     at = 0
-    for (name, document, words, length, _), group in zip(pieces, windows, strict=True):
+    for (name, document, words, length, _), sort, group in zip(pieces, sorts, windows, strict=True):
         entries.append(
             Entry(
                 id=name,
                 document=document,
                 words=words,
                 length=length,
+                sort=sort,
                 vectors=rows[at : at + len(group)],
             )
         )

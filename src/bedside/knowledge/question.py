@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bedside.clinical.vocabulary import Expansion, expand
 from bedside.core.value import value
+from bedside.knowledge.sought import Sort, sought
 from bedside.language.stems import stems, words
 
 __all__ = ["Question", "read_question"]
@@ -36,7 +37,8 @@ class Question:
     `terms` weighs each stem, written ones from 1 and added ones at most 1. `groups` holds, for each
     written stem, the stems that say the same: a chunk with one of them covers it. `spoken` is the
     text with certain abbreviations and lay terms spelt out, which is what gets embedded. `vector`
-    has norm 1; `None` where no embedder serves. `names` are the words of the text as written.
+    has norm 1; `None` where no embedder serves. `names` are the words of the text as written;
+    `sorts` the sorts of sections that it asks for.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Question:
     terms: Mapping[str, float]
     groups: tuple[frozenset[str], ...]
     names: frozenset[str]
+    sorts: Sort = Sort.NONE
     vector: NDArray[np.float32] | None = None
 
     @property
@@ -90,6 +93,7 @@ def read_question(text: str) -> Question:
         terms={**terms, **added},
         groups=tuple(frozenset(group) for group in groups.values()),
         names=frozenset(words(text)),
+        sorts=sought(text),
     )
 
 

@@ -1,16 +1,17 @@
 """From segments and a question to ranked chunks: filter, three lists, fusion, feedback. Pure.
 
 The lists are BM25, cosine, and the documents that the query names by their metadata; reciprocal rank
-fusion favours none. For a topic, feedback then asks once more with what the best hits have in common
-(Rocchio 1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words) and lets passages that
-resemble each other lend each other a part of their score (Diaz 2005). A direct question wants one
+fusion favours none. A passage leans on its document. For a topic among short documents, feedback asks
+once more with what the best hits have in common (Rocchio 1971 for the vector, RM3, Abdul-Jaleel and
+others 2004, for the words) and lets passages that resemble each other lend each other a part of their
+score (Diaz 2005). A direct question wants one
 passage and not its neighbours: its first scores stand, and words count less, since its few words name
 the subject that many passages share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from bedside.knowledge.index.scoring import (
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
+from bedside.knowledge.whole import Wholes, wholes
 from bedside.knowledge.words import unpack
 
 __all__ = ["COVERAGE_FLOOR", "Place", "Ranked", "Ranking", "rank"]
@@ -53,7 +55,17 @@ FEEDBACK_MIX = 0.5
 FEEDBACK_PULL = 0.75
 WORDS_SHARE = 0.5
 WORDS_SHARE_DIRECT = 0.2
-"""What a standardised BM25 weighs beside a standardised cosine: of a topic, of a direct question."""
+WORDS_SHARE_PARTS = 0.2
+"""What a standardised BM25 weighs beside a standardised cosine: of a topic, of a direct question, and
+of a part of a document, whose words as a whole count too."""
+WHOLE_SHARE = 0.5
+"""What its document's score weighs in that of a passage."""
+_MOSTLY = 0.5
+"""Where more of the candidates than this are parts of documents, passages lean on their documents."""
+WHOLE_DEPTH = 20
+"""Of so many of the best documents every passage is looked at."""
+SORT_WORTH = 2.0
+"""What a heading of another sort than is asked for costs, in standard deviations."""
 NEIGHBOURHOOD = 100
 NEIGHBOURS = 20
 NEIGHBOURS_SHARE = 0.2
@@ -135,7 +147,13 @@ def rank(
     by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
     scores = _fused(segments, first, hits, by_name)
     if feedback:
-        scores = _fed_back(segments, question, first, scores, statistics, by_name)
+        whole = None
+        if _in_parts(segments, masks, list(scores)):
+            terms = question.terms if use_words else None
+            whole = wholes(segments, masks, terms=terms, cosines=first.vectors)
+            for place in _of_the_best(segments, masks, first, whole, scores):
+                scores.setdefault(place, 0.0)
+        scores = _fed_back(segments, question, first, scores, statistics, by_name, whole)
     order = sorted(
         scores,
         key=lambda place: (
@@ -186,21 +204,24 @@ def _fed_back(
     scores: dict[Place, float],
     statistics: Statistics,
     by_name: list[Place],
+    whole: Wholes | None,
 ) -> dict[Place, float]:
     """The candidates once more, for the question as the best of them would put it.
 
     The new scores give new lists, fused like the first; then, since ranks forget how far apart two
     hits are, the standardised scores order what was fused, cosine at 1 and words at `WORDS_SHARE`
-    (of a direct question the first scores, words at `WORDS_SHARE_DIRECT`). A chunk of hardly any words
+    (of a direct question the first scores, words at `WORDS_SHARE_DIRECT`). A passage leans on its
+    document, and gains where its heading is of the sort that is asked for. A chunk of hardly any words
     ("Source: ...") matches by its heading alone and says little: it loses up to one standard
-    deviation, as does a list of references. Where only one list serves, the fused order stands.
+    deviation, as does a list of references.
     """
     places = sorted(scores)
     both = first.words is not None and first.vectors is not None
     direct = both and question.direct
+    widened = not direct and whole is None
     words, vectors = (
         _same_again(first, places)
-        if direct
+        if not widened
         else _ask_again(segments, question, first, scores, statistics, places)
     )
     ids = [segments[place.segment].ids[place.chunk] for place in places]
@@ -210,18 +231,86 @@ def _fed_back(
             order = sorted(range(len(places)), key=lambda i, values=values: (-values[i], ids[i]))
             lists.append([places[i] for i in order if values[i] > least][:DEPTH])
     fused = fuse(lists)
-    if words is None or vectors is None:
-        return fused
-    lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
-    joined = _standard(vectors) + (WORDS_SHARE_DIRECT if direct else WORDS_SHARE) * _standard(words)
-    if not direct:
+    share = 1.0
+    if both:
+        share = WORDS_SHARE if widened else WORDS_SHARE_DIRECT if direct else WORDS_SHARE_PARTS
+    joined = np.zeros(len(places))
+    if vectors is not None:
+        joined += _standard(vectors)
+    if words is not None:
+        joined += share * _standard(words)
+    if both and widened:
         joined = _with_neighbours(segments, question, places, joined)
+    if whole is not None:
+        joined = _with_wholes(segments, places, joined, whole)
+    if question.sorts:
+        sorts = np.array([segments[p.segment].sorts[p.chunk] for p in places])
+        joined -= SORT_WORTH * ((sorts != 0) & ((sorts & int(question.sorts)) == 0))
+    lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
     joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
     joined -= np.array([segments[p.segment].aside[p.chunk] for p in places], dtype=np.float64)
     return {
         place: float(1.0 / (1.0 + np.exp(-score))) + fused.get(place, 0.0)
         for place, score in zip(places, np.round(joined, 6), strict=True)
     }
+
+
+def _of_the_best(
+    segments: Sequence[Segment],
+    masks: Sequence[NDArray[np.bool_]],
+    first: _Scores,
+    whole: Wholes,
+    scores: Mapping[Place, float],
+) -> list[Place]:
+    """Every passage of the best documents among the candidates' that shares a word or is not far."""
+    owners = sorted({(p.segment, int(segments[p.segment].owner[p.chunk])) for p in scores})
+    worth = _standing(whole, owners)
+    order = sorted(range(len(owners)), key=lambda i: (-worth[i], owners[i]))[:WHOLE_DEPTH]
+    found: list[Place] = []
+    for number, owner in (owners[i] for i in order):
+        at = np.flatnonzero(masks[number] & (segments[number].owner == owner))
+        near = np.zeros(len(at), dtype=bool)
+        if first.words is not None:
+            near |= first.words.scores[number][at] > 0
+        if first.vectors is not None:
+            near |= first.vectors[number][at] > 0
+        found.extend(Place(number, chunk) for chunk in at[near].tolist())
+    return found
+
+
+def _standing(whole: Wholes, owners: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """The documents' own scores beside each other: cosine and words, each standardised."""
+    total = np.zeros(len(owners))
+    for figures in (whole.words, whole.nearest):
+        if figures is not None:
+            total += _standard(np.array([figures[number][owner] for number, owner in owners]))
+    return np.round(total, 6)
+
+
+def _in_parts(
+    segments: Sequence[Segment], masks: Sequence[NDArray[np.bool_]], places: Sequence[Place]
+) -> bool:
+    """Whether most of the candidates are one of several passages of their document."""
+    counts = [
+        np.bincount(segment.owner[mask], minlength=len(segment.documents))
+        for segment, mask in zip(segments, masks, strict=True)
+    ]
+    parts = sum(1 for p in places if counts[p.segment][segments[p.segment].owner[p.chunk]] > 1)
+    return parts > _MOSTLY * len(places)
+
+
+def _with_wholes(
+    segments: Sequence[Segment],
+    places: Sequence[Place],
+    scores: NDArray[np.float64],
+    whole: Wholes,
+) -> NDArray[np.float64]:
+    """The scores, mixed with those of the documents."""
+    owners = [(p.segment, int(segments[p.segment].owner[p.chunk])) for p in places]
+    distinct = sorted(set(owners))
+    standing = dict(zip(distinct, _standing(whole, distinct), strict=True))
+    own = np.array([standing[owner] for owner in owners])
+    return (1 - WHOLE_SHARE) * scores + WHOLE_SHARE * own
 
 
 def _with_neighbours(

@@ -46,7 +46,8 @@ class Entry:
     """One chunk: its words (`knowledge.words`), its length in words, and its vectors.
 
     `vectors` has one row per window, shape (windows, dim); `None` while they are not ready. `aside`
-    marks a list of references or the like, which names everything and says nothing.
+    marks a list of references or the like, which names everything and says nothing. `sort` is what its
+    heading promises (`knowledge.sought.Sort`), 0 where it promises nothing in particular.
     """
 
     id: str
@@ -55,3 +56,4 @@ class Entry:
     length: int
     vectors: Floats2d | None = None
     aside: bool = False
+    sort: int = 0

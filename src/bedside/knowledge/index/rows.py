@@ -14,6 +14,7 @@ from bedside.core.ids import SourceId
 from bedside.core.source import Source
 from bedside.knowledge.embed.protocol import Floats2d
 from bedside.knowledge.index.entry import Document, Entry
+from bedside.knowledge.sought import sort_of
 from bedside.storage.tables.knowledge import chunk_vector, chunk_words, knowledge_change
 from bedside.storage.tables.source import chunk, source
 
@@ -125,6 +126,7 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
                 length=row.length,
                 vectors=vectors.get((row.tenant, row.chunk)),
                 aside=bool(_ASIDE.fullmatch(row.path.rpartition(" > ")[2].strip())),
+                sort=int(sort_of(row.path)),
             )
         )
     return found

@@ -34,6 +34,7 @@ class Segment:
         self.words = [entry.words for entry in entries]
         self.lengths = np.array([entry.length for entry in entries], dtype=np.float32)
         self.aside = np.array([entry.aside for entry in entries], dtype=bool)
+        self.sorts = np.array([entry.sort for entry in entries], dtype=np.int16)
         self.alive = np.ones(len(entries), dtype=bool)
         self.whole = True
         self._name_documents(entries)
