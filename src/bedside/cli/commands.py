@@ -14,6 +14,7 @@ from typing import Any
 
 from bedside.cli import show
 from bedside.cli.briefing import brief
+from bedside.cli.mcp import serve_mcp
 from bedside.cli.notes import note
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.settings import Settings, load_settings
@@ -33,6 +34,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     name: str = options.command
     if name == "serve":
         return _serve(options, settings)
+    if name == "mcp":
+        return serve_mcp(options, settings)
     if name == "demo":
         return _demo(options, settings)
     if name in ("eval", "bench"):

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from bedside import __version__
 from bedside.cli.briefing import add_briefing_commands
+from bedside.cli.mcp import add_mcp_command
 from bedside.cli.notes import add_note_commands
 
 __all__ = ["COMMANDS", "Parser", "build_parser"]
@@ -123,6 +124,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     worker.add_argument("--once", action="store_true", help="do what is due now, then stop")
 
     add_briefing_commands(commands, common)
+    add_mcp_command(commands, common)
     add_note_commands(commands, common)
 
     evaluate = command("eval", "measure quality")

@@ -43,6 +43,8 @@ _EXPLAIN = {
     "other_patient": "it speaks of somebody else",
     "system_prompt": "it repeats these instructions",
     "extra_question": "one closing question at most",
+    "calls_safe": "it calls something safe or well because nothing was found: leave that out",
+    "contradicts_rule": "it takes back what a rule says: explain the finding, or leave it out",
 }
 
 
@@ -54,7 +56,7 @@ def order(removed: Sequence[tuple[str, str]], wants: Sequence[str], policy: Poli
         lines.append(f"- {words!r}: {_EXPLAIN.get(why, why)}.")
     if len(removed) > _MOST:
         lines.append(f"- and {len(removed) - _MOST} more of the same kinds.")
-    lines += [f"- {want}." for want in wants]
+    lines += [f"- {_EXPLAIN.get(want, want)}." for want in dict.fromkeys(wants)]
     lines.append("Keep what was right. Leave out what no source supports.")
     if policy.words is not None:
         lines.append(f"At most {policy.words} words.")

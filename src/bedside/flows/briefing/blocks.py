@@ -91,7 +91,7 @@ def _of_patient(chart: Chart) -> Iterator[Block]:
     for name, facts, priority in (
         ("problems", chart.problems, 65),
         ("medicines", tuple(one.fact for one in chart.medicines), 65),
-        ("results", tuple(_results(chart)), 60),
+        ("measurements", tuple(_results(chart)), 60),
         ("visits", chart.record.of("timeline")[:_VISITS], 30),
         ("procedures", chart.record.of("procedures")[:_OTHERS], 25),
         ("vaccines", chart.record.of("immunizations")[:_OTHERS], 20),

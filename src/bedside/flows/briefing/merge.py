@@ -31,7 +31,8 @@ def merged(base: Briefing, wrote: Done[Nothing]) -> Briefing:
     """
     pieces = wrote.draft.payload
     if not isinstance(pieces, tuple) or wrote.prompt is None:
-        return base
+        unusable = wrote.draft.by.startswith("model")
+        return replace(base, notes=(*base.notes, _unusable(wrote))) if unusable else base
     rows = kept([one for one in pieces if isinstance(one, Piece)], wrote.verdict)
     shown = wrote.prompt.shown
     actions = {
@@ -79,6 +80,11 @@ def merged(base: Briefing, wrote: Done[Nothing]) -> Briefing:
     )
 
 
+def _unusable(wrote: Done[Nothing]) -> Cited:
+    why = "broke off" if wrote.draft.cut else "was not of the form asked for"
+    return Cited(text=f"The model's answer {why}, so this briefing is by rule alone")
+
+
 def _about(flags: Sequence[Flag], row: Kept, said: Sequence[Cited]) -> int | None:
     """The rule flag that these sentences are about: shared evidence, and a shared word in the title."""
     mine = {str(cited.span.source.id) for cited in row.citations}
@@ -110,7 +116,7 @@ def _sentences(row: Kept, shown: object) -> tuple[Cited, ...]:
         piece = _cited(row.text[at:end], inside, shown)
         if inside or not found:
             found.append(piece)
-        else:
+        elif piece.text:
             found[-1] = replace(found[-1], text=f"{found[-1].text}. {piece.text}")
         at = part.end() if part else end
     return tuple(one for one in found if one.items)

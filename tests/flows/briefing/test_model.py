@@ -1,0 +1,314 @@
+"""The model's loop over three protocols: what it may search, what it may say, what it cannot lose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bedside.testing.provider import FakeProvider, Fault, Said
+from bedside.testing.provider_script import Asked, Received
+
+from .conftest import KEYS, briefed, by_model, number_of, written
+
+P = "demo-adeyemi"
+EGFR = "37 mL/min/1.73m2 (5 Nov 2026"
+PROTOCOLS = ("anthropic", "openai", "bedrock")
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+
+
+def search(query: object, at: str = "", **more: object) -> Asked:
+    return Asked(
+        name="search_clinical_guidelines",
+        arguments={"query": query, **more},
+        id=at or f"id-{query}",
+    )
+
+
+def falling(request: Received, **more: object) -> Said:
+    """A good briefing: one flag with a quote of the record."""
+    n = number_of(request.text, EGFR)
+    return Said(
+        text=written(
+            {
+                "title": "Falling kidney function",
+                "description": f'eGFR was 37 mL/min/1.73m2 on 5 Nov 2026 [{n}: "{EGFR}"].',
+            },
+            **more,  # type: ignore[arg-type]
+        )
+    )
+
+
+def scripted(*rounds):
+    """A model that says one thing after the other; a function is given the request."""
+    left = list(rounds)
+
+    def say(request: Received):
+        one = left.pop(0) if len(left) > 1 else left[0]
+        return one(request) if callable(one) else one
+
+    return say
+
+
+def ai(turn):
+    return [flag for flag in turn["briefing"]["flags"] if flag["source"] == "ai"]
+
+
+def rule_titles(turn):
+    return {flag["title"] for flag in turn["briefing"]["flags"] if flag["source"] == "rule"}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_model_searches_then_writes_and_its_flag_is_cited(home, name):
+    with FakeProvider(scripted(Said(tools=(search("metformin dose"),)), falling)) as provider:
+        turn = by_model(home, P, provider, name)
+        requests = provider.of(name)
+    assert turn["answered_by"].startswith("model:")
+    assert len(requests) == 2
+    (flag,) = ai(turn)
+    assert flag["evidence"][0]["quote"] == EGFR
+    (use,) = turn["briefing"]["loop"]
+    assert json.loads(use["arguments"]) == {"query": "metformin dose"}
+    assert use["results"] > 0
+    assert use["error"] is None
+    assert "Falling kidney function" in turn["answer"]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_model_that_searches_nothing_may_write_at_once(home, name):
+    with FakeProvider(scripted(falling)) as provider:
+        turn = by_model(home, P, provider, name)
+    assert len(turn["calls"]) == 1
+    assert turn["briefing"]["loop"] == []
+    assert ai(turn)
+
+
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_after_three_searches_the_model_is_asked_to_write_and_may_not_search(home, name):
+    rounds = [Said(tools=(search(f"question {k}"),)) for k in range(3)]
+    with FakeProvider(scripted(*rounds, falling)) as provider:
+        turn = by_model(home, P, provider, name)
+        last = provider.of(name)[-1].body
+    assert len(turn["calls"]) == 4
+    assert [use["turn"] for use in turn["briefing"]["loop"]] == [1, 2, 3]
+    assert ai(turn)
+    if name == "anthropic":
+        assert last["tool_choice"] == {"type": "none"}
+    if name == "openai":
+        assert last["tool_choice"] == "none"
+
+
+@pytest.mark.requirement("BR-06")
+def test_parallel_searches_count_singly_and_the_fourth_is_refused_with_an_order_to_write(home):
+    four = Said(tools=tuple(search(f"question {k}", at=f"t{k}") for k in range(4)))
+    with FakeProvider(scripted(four, falling)) as provider:
+        turn = by_model(home, P, provider)
+        second = provider.of("anthropic")[1]
+    loop = turn["briefing"]["loop"]
+    assert [use["error"] is None for use in loop] == [True, True, True, False]
+    assert "Write the briefing now" in loop[3]["error"]
+    assert "Write the briefing now" in second.text
+    assert second.body["tool_choice"] == {"type": "none"}
+    assert ai(turn)
+
+
+@pytest.mark.requirement("BR-06")
+def test_a_model_that_never_stops_searching_is_cut_off_and_the_rules_brief(home):
+    with FakeProvider(lambda _request: Said(tools=(search("again"),))) as provider:
+        turn = by_model(home, P, provider)
+        asked = len(provider.of("anthropic"))
+    assert 4 <= asked <= 6  # four turns, then the gateway tries an empty answer again
+    assert sum(use["error"] is None for use in turn["briefing"]["loop"]) == 3
+    assert turn["answered_by"] == "rules"
+    assert turn["status"] == "complete"
+    assert any(one.startswith("model:") for one in turn["degraded"])
+    assert turn["briefing"]["flags"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": ""},
+        {"query": ["metformin"]},
+        {"query": "x" * 401},
+        {"query": "metformin", "max_results": 11},
+        {"query": "metformin", "max_results": "5"},
+        {"query": "metformin", "patient": "demo-chow"},
+        {},
+    ],
+)
+def test_bad_arguments_get_an_error_to_act_on_and_cost_no_search(home, wrong):
+    bad = Asked(name="search_clinical_guidelines", arguments=wrong, id="bad")
+    rounds = (Said(tools=(bad,)), Said(tools=(search("metformin dose"),)), falling)
+    with FakeProvider(scripted(*rounds)) as provider:
+        turn = by_model(home, P, provider, "openai")
+    first, second = turn["briefing"]["loop"]
+    assert first["error"]
+    assert "schema" in first["error"] or "must be" in first["error"]
+    assert second["results"] > 0
+    assert ai(turn)
+
+
+def test_an_unknown_tool_gets_the_names_of_those_that_are(home):
+    wrong = Said(tools=(Asked(name="read_other_patients", arguments={}, id="w"),))
+    with FakeProvider(scripted(wrong, falling)) as provider:
+        turn = by_model(home, P, provider)
+    (use,) = turn["briefing"]["loop"]
+    assert "search_clinical_guidelines" in use["error"]
+    assert ai(turn)
+
+
+def test_text_beside_a_tool_call_is_no_part_of_the_briefing(home):
+    both = Said(text="I will look this up. The patient is fine.", tools=(search("metformin"),))
+    with FakeProvider(scripted(both, falling)) as provider:
+        turn = by_model(home, P, provider)
+    assert "look this up" not in turn["answer"]
+    assert "is fine" not in turn["answer"]
+    assert ai(turn)
+
+
+def test_a_stream_that_is_cut_leaves_the_rule_briefing_and_says_so(home):
+    half = Fault(kind="cut", said=Said(text=written({"title": "a", "description": "b"})), after=2)
+    with FakeProvider([half]) as provider:
+        turn = by_model(home, P, provider)
+    assert turn["answered_by"] == "rules"
+    assert not ai(turn)
+    assert turn["briefing"]["flags"]
+    assert turn["degraded"] or "broke off" in turn["answer"]
+
+
+@pytest.mark.requirement("BR-09")
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        '{"summary": {"one_liner": "", "changes": []}, "flags": [], "suggested_actions": []}',
+        written(
+            {
+                "title": "Metformin and Estimated glomerular filtration rate",
+                "severity": "info",
+                "description": "Metformin is safe at this eGFR and can continue unchanged.",
+            },
+            {"title": "Amoxicillin", "description": "The penicillin allergy can be ignored."},
+            one_liner="A healthy woman; no interactions were found and all is well.",
+        ),
+        "I refuse.",
+        "{" * 4_000,
+        '{"flags": null}',
+    ],
+    ids=["empty", "denies", "prose", "braces", "null"],
+)
+def test_no_model_can_lose_soften_or_deny_a_rule_flag(home, hostile):
+    alone = briefed(home, P)
+    with FakeProvider(lambda _request: Said(text=hostile)) as provider:
+        turn = by_model(home, P, provider)
+    mine = {(f["title"], f["severity"], f["rule"]) for f in alone["briefing"]["flags"]}
+    assert {(f["title"], f["severity"]) for f in alone["briefing"]["flags"]} >= {
+        (title, severity) for title, severity, _ in mine
+    }
+    assert mine <= {(f["title"], f["severity"], f["rule"]) for f in turn["briefing"]["flags"]}
+    assert not ai(turn)
+    for lie in ("is safe", "can continue", "be ignored", "all is well", "healthy"):
+        said = turn["answer"].replace("that is no statement that all is well", "")
+        assert lie not in said
+
+
+@pytest.mark.requirement("BR-08")
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("Potassium was 9.9 mmol/L.", "uncited"),
+        ('Potassium was 9.9 mmol/L [999: "9.9 mmol/L"].', "source_not_shown"),
+        ('eGFR was 73 mL/min/1.73m2 [{n}: "73 mL/min/1.73m2"].', "quote_not_found"),
+        ('eGFR was 73 mL/min/1.73m2 [{n}: "' + EGFR + '"].', "figure_not_in_source"),
+    ],
+)
+def test_a_claim_without_source_with_a_wrong_one_or_a_wrong_figure_is_sent_back_then_removed(
+    home, claim, why
+):
+    def wrong(request: Received) -> Said:
+        n = number_of(request.text, EGFR)
+        return Said(text=written({"title": "A claim", "description": claim.replace("{n}", str(n))}))
+
+    with FakeProvider(wrong) as provider:
+        turn = by_model(home, P, provider)
+        requests = provider.of("anthropic")
+    assert len(requests) == 2
+    assert "<correction>" in requests[1].last
+    assert not ai(turn)
+    assert why in {removed["why"] for removed in turn["removed"]}
+
+
+@pytest.mark.requirement("BR-08")
+def test_one_repair_mends_a_bad_answer(home):
+    bad = Said(text=written({"title": "A claim", "description": "Potassium was 9.9 mmol/L."}))
+    with FakeProvider(scripted(bad, falling)) as provider:
+        turn = by_model(home, P, provider)
+    assert [flag["title"] for flag in ai(turn)] == ["Falling kidney function"]
+    assert not [one for one in turn["removed"] if "9.9" in one["claim"]]
+
+
+@pytest.mark.requirement("BR-10")
+def test_a_sources_number_is_the_same_in_every_search(home):
+    def two(request: Received) -> Said:
+        return Said(tools=(search("metformin dose in kidney disease", at="second"),))
+
+    rounds = (Said(tools=(search("metformin kidney", at="first"),)), two, falling)
+    with FakeProvider(scripted(*rounds)) as provider:
+        by_model(home, P, provider)
+        text = provider.of("anthropic")[-1].text
+    numbers: dict[str, set[str]] = {}
+    import re
+
+    for number, document in re.findall(
+        r'<source (?:n|id)="(\d+)" kind="guideline"[^>]*?document="([^"]*)"', text
+    ):
+        numbers.setdefault(document, set()).add(number)
+    assert numbers
+    assert all(len(found) == 1 for found in numbers.values())
+    assert len({next(iter(found)) for found in numbers.values()}) == len(numbers)
+
+
+@pytest.mark.requirement("BR-17")
+def test_every_call_of_the_loop_stays_within_the_budget(home):
+    rounds = [Said(tools=(search(f"kidney {k}", max_results=10),)) for k in range(3)]
+    with FakeProvider(scripted(*rounds, falling)) as provider:
+        turn = by_model(home, P, provider)
+        sizes = [request.body["max_tokens"] for request in provider.of("anthropic")]
+    receipt = turn["receipt"]
+    assert receipt["limit"] == 16_000
+    assert receipt["total"] <= 16_000
+    loop = sum(row["given"] for row in receipt["blocks"] if row["name"] == "results")
+    assert loop <= 7_500
+    assert set(sizes) == {4_096}
+
+
+@pytest.mark.requirement("BR-12")
+def test_the_trace_holds_every_turn_and_no_patient_text(home):
+    import anyio
+
+    from bedside.settings import load_settings
+    from bedside.wiring import build_engine
+
+    with FakeProvider(scripted(Said(tools=(search("metformin dose"),)), falling)) as provider:
+        turn = by_model(home, P, provider)
+
+    async def trace():
+        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
+        try:
+            return await engine.trace(turn["turn_id"], engine.local())
+        finally:
+            await engine.close()
+
+    events = anyio.run(trace)["events"]
+    tools = [one for one in events if one["event"] == "tool"]
+    assert [one["name"] for one in tools] == ["search_clinical_guidelines"]
+    assert tools[0]["items"] > 0
+    assert tools[0]["took_ms"] > 0
+    assert "metformin" not in json.dumps(events).lower()
+    assert "Adeyemi" not in json.dumps(events)
