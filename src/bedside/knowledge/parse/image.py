@@ -13,11 +13,16 @@ from bedside.core.errors import BadInput
 from bedside.knowledge.parse.parsed import Parsed, TextBuilder
 from bedside.language.sections import sections
 
-__all__ = ["parse_image", "read_picture"]
+__all__ = ["has_ink", "parse_image", "read_picture"]
 
 _MOST_PIXELS = 60_000_000
 _LONGEST_SIDE = 3_000
 _SAME_LINE = 0.6
+_INK_SIDE = 850
+_INK_LEVELS = 24
+"""How far of 255 a point of ink stands from its page; pencil is about 60, dust and paper under 15."""
+_LEAST_INK = 12
+"""Points at about 72 an inch; one small letter has more."""
 
 
 def parse_image(data: bytes, *, name: str) -> Parsed:
@@ -40,6 +45,12 @@ def parse_image(data: bytes, *, name: str) -> Parsed:
         picture.load()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise BadInput(name, why="it is not an image that can be read") from error
+    if not has_ink(picture):
+        raise BadInput(
+            name,
+            why="it is blank: no point of it stands out enough to be a letter, so OCR was not tried",
+            do="Give a clearer scan.",
+        )
     text = read_picture(picture)
     if not text.strip():
         raise BadInput(name, why="OCR found no text in it", do="Give a clearer scan.")
@@ -53,6 +64,19 @@ def parse_image(data: bytes, *, name: str) -> Parsed:
         meta={},
         warnings=("read by OCR, check it against the original",),
     )
+
+
+def has_ink(picture: Any) -> bool:
+    """Does anything stand out from the page? Cheap, and far from what OCR costs.
+
+    Args:
+        picture: A Pillow image.
+    """
+    gray = picture.convert("RGB").convert("L")
+    gray = gray.reduce(max(round(max(gray.size) / _INK_SIDE), 1))
+    levels = np.asarray(gray, dtype=np.int16)
+    apart = np.abs(levels - int(np.median(levels))) > _INK_LEVELS
+    return int(np.count_nonzero(apart)) >= _LEAST_INK
 
 
 def read_picture(picture: Any) -> str:

@@ -16,6 +16,8 @@ Ocr = Callable[[Any], str]
 """An image (Pillow) to its text."""
 _MOST_PAGES = 2_000
 _MOST_SCANNED = 40
+_MOST_WORDLESS = 2
+"""Pages on which OCR may find nothing while the whole document has shown no text: then it is given up."""
 _MOST_CHARACTERS = 20_000_000
 _LEAST_TEXT = 12
 _HEADING_SIZE = 1.12
@@ -61,29 +63,73 @@ def parse_pdf(data: bytes, *, name: str, ocr: Ocr | None = None) -> Parsed:
 
 def _read(document: Any, *, name: str, ocr: Ocr | None) -> Parsed:
     pages: list[list[_Line]] = []
-    scanned: list[int] = []
+    scans = _Scans(ocr)
     total = 0
     for number in range(len(document)):
         page = document[number]
         lines = _lines(page)
         if sum(len(line.text) for line in lines) < _LEAST_TEXT:
-            scanned.append(number)
-            if ocr is not None and len(scanned) <= _MOST_SCANNED:
-                picture = page.render(scale=_scale(page)).to_pil()
-                lines = [_Line(text, 0.0, False, 0.0) for text in ocr(picture).split("\n")]
+            lines = scans.read(page, number, alone=not total) or lines
         page.close()
         total += sum(len(line.text) for line in lines)
         if total > _MOST_CHARACTERS:
             raise BadInput(name, why="it holds more text than is read", do="Split the document.")
         pages.append(lines)
     if not any(line.text.strip() for lines in pages for line in lines):
-        why = "it has no text layer, and OCR found no text" if ocr else "it has no text layer"
-        raise BadInput(name, why=why, do="Give a file with text, or a clearer scan.")
-    warnings = _warnings(scanned, read=ocr is not None)
+        raise BadInput(name, why=scans.why(), do="Give a file with text, or a clearer scan.")
+    warnings = _warnings(scans.pages, read=ocr is not None)
     builder = TextBuilder()
     _write(builder, pages)
     title = (document.get_metadata_dict(skip_empty=True).get("Title") or "").strip()
     return builder.parsed(media_type="application/pdf", title=title, warnings=warnings)
+
+
+class _Scans:
+    """The pages without text, read by OCR where they are not blank.
+
+    `pages` are those that are more than blank, in order from 0; on `wordless` of them OCR found
+    nothing, and `unread` were left alone.
+    """
+
+    def __init__(self, ocr: Ocr | None) -> None:
+        self.ocr = ocr
+        self.pages: list[int] = []
+        self.blank = self.wordless = self.unread = 0
+
+    def read(self, page: Any, number: int, *, alone: bool) -> list[_Line]:
+        """Lines of the page; none where it is blank, or past what is read.
+
+        `alone` says that the document has shown no text yet: then OCR gives up soon.
+        """
+        given_up = alone and self.wordless >= _MOST_WORDLESS
+        if self.ocr is None or given_up or len(self.pages) + self.blank >= _MOST_SCANNED:
+            self.pages.append(number)
+            self.unread += 1
+            return []
+        from bedside.knowledge.parse.image import has_ink
+
+        if not has_ink(page.render(scale=min(1.0, _scale(page))).to_pil()):
+            self.blank += 1
+            return []
+        self.pages.append(number)
+        text = self.ocr(page.render(scale=_scale(page)).to_pil())
+        self.wordless += not text.strip()
+        return [_Line(words, 0.0, False, 0.0) for words in text.split("\n")]
+
+    def why(self) -> str:
+        """Why there is no text: what was tried, in pages."""
+        if self.ocr is None:
+            return "it has no text layer"
+        tried = [
+            f"{pages} {what}"
+            for pages, what in (
+                (self.blank, "blank"),
+                (self.wordless, "read by OCR without finding any"),
+                (self.unread, "not looked at"),
+            )
+            if pages
+        ]
+        return f"it has no text layer, and its pages gave no text: {', '.join(tried)}"
 
 
 def _warnings(scanned: list[int], *, read: bool) -> list[str]:

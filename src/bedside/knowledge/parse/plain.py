@@ -16,13 +16,17 @@ _NO_CONTROLS = bytes(code for code in range(256) if code >= ord(" ") or code in 
 
 
 def decode(data: bytes, *, name: str) -> str:
-    """UTF-8, or UTF-16 with its mark; a byte order mark falls, line ends become LF.
+    """UTF-8, or UTF-16 or UTF-32 with its mark; byte order marks fall, line ends become LF.
+
+    Nothing is guessed and nothing composed: letters stay as they are written.
 
     Raises:
         BadInput: Another encoding, or not text at all.
     """
     encoding = "utf-8-sig"
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        encoding = "utf-32"  # asked first: its mark begins as that of UTF-16
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     try:
         text = data.decode(encoding)
@@ -32,11 +36,17 @@ def decode(data: bytes, *, name: str) -> str:
             why=f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}",
             do="Save the file as UTF-8.",
         ) from error
+    if text.startswith("\ufeff"):
+        text = text.lstrip("\ufeff")  # a second mark, from two files joined
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    wide = encoding == "utf-16"
+    wide = encoding != "utf-8-sig"
     nul = "\x00" in text if wide else b"\x00" in data  # bytes are searched much faster
     if nul or (not wide and _controls(data) > _MOST_CONTROLS * len(text)):
+        if not wide and data.count(0) > len(data) // 4:
+            raise BadInput(
+                name, why="it is not text, or UTF-16 without its mark", do="Save the file as UTF-8."
+            )
         raise BadInput(
             name, why="it is not text", do="Give a text, Markdown, HTML, PDF or DOCX file."
         )
