@@ -28,7 +28,7 @@ from bedside.storage.tables.knowledge import chunk_vector
 
 __all__ = ["Near", "Outside", "with_vectors"]
 
-_MOST_BEHIND = 200
+_MOST_BEHIND = 100
 """Documents that changed since the index's mark, and are compared beside it."""
 _AT_ONCE = 400
 
@@ -123,7 +123,7 @@ def with_vectors(
         chosen = {place for place in map(segment.place_of, ids) if place is not None}
         chosen.update(best[number])
         owners = [at for at, document in enumerate(segment.documents) if document.id in late]
-        chosen.update(_of(segment, owners, words[number]))
+        chosen.update(np.flatnonzero(np.isin(segment.owner, owners)).tolist())
         chosen.update(_of(segment, list(named(segment, question)), words[number]))
         alive = sorted(place for place in chosen if masks[number][place])
         made.append(segment.bearing(_vectors(connection, segment, alive, model)))
@@ -142,8 +142,6 @@ def _best(scores: Sequence[np.ndarray], masks: Sequence[np.ndarray]) -> list[lis
 
 def _of(segment: Segment, owners: list[int], scores: np.ndarray) -> list[int]:
     """The chunks of some documents, the best by words where they are very many."""
-    if not owners:
-        return []
     own = np.flatnonzero(np.isin(segment.owner, owners))
     order = np.argsort(-scores[own], kind="stable")[: DEPTH * 10]
     return own[order].tolist()

@@ -217,6 +217,8 @@ class Knowledge:
     ) -> tuple[Segment, ...]:
         if need.corpus == "knowledge":
             held = self._words if lean else self.snapshots
+            if lean:
+                self.snapshots.forget(str(grant.tenant))  # it has outgrown memory
             return tuple(
                 segment
                 for tenant in _tenants(grant)

@@ -29,6 +29,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.exc import SQLAlchemyError
 
 from bedside.core.errors import Unavailable
 from bedside.knowledge.index.entry import Entry
@@ -43,6 +44,7 @@ from bedside.knowledge.index.protocol import (
     unit_query,
 )
 from bedside.knowledge.needs import Filters
+from bedside.storage.failures import named
 from bedside.storage.store import Store
 
 __all__ = ["EXACT_BELOW", "PgVectorIndex"]
@@ -51,6 +53,10 @@ EXACT_BELOW = 20_000
 """Windows under which every vector of a scope is compared: fast enough, and exact."""
 _MOST_INDEXED_COLUMNS = 2_000
 """What pgvector's graph takes; wider vectors are compared one by one."""
+_ITERATES_FROM = (0, 8)
+"""The version of the extension from which a filtered search goes on until enough pass."""
+_BUILDERS = 4_216_008_322
+"""The number of the lock of the process that builds a graph."""
 _NAME = re.compile(r"knowledge_vector_(\d+)")
 
 
@@ -97,6 +103,13 @@ class PgVectorIndex:
                 )
             self._store.write_now(
                 lambda c: c.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+            )
+        found = self._store.read_now(_version)
+        if found < _ITERATES_FROM:
+            raise Unavailable(
+                "the vector index (pgvector)",
+                why=f"the extension 'vector' has version {found[0]}.{found[1]}, and 0.8 is needed",
+                do="Update pgvector on the server, or set BEDSIDE_VECTORS to memory.",
             )
         for size in self._store.read_now(_sizes):
             if size != self._dim and self._store.read_now(lambda c, s=size: self._lives_in(c, s)):
@@ -215,14 +228,38 @@ class PgVectorIndex:
 
     def settle(self) -> None:
         """Build the graph once the table is large enough, and tell the planner what is there."""
+        every = select(func.count()).select_from(self._table)
+        rows = self._store.read_now(lambda c: c.execute(every).scalar_one())
+        try:
+            if rows >= self._exact_below and self._dim <= _MOST_INDEXED_COLUMNS:
+                self._build()
+            self._store.write_now(lambda c: c.execute(text(f"ANALYZE {self._table.name}")))
+        except SQLAlchemyError as error:
+            raise named(error) from None
 
-        def work(connection: Connection) -> None:
-            rows = connection.execute(select(func.count()).select_from(self._table)).scalar_one()
-            if rows >= max(self._exact_below, 1) and self._dim <= _MOST_INDEXED_COLUMNS:
-                _graph(self._table).create(connection, checkfirst=True)
-            connection.execute(text(f"ANALYZE {self._table.name}"))
-
-        self._store.write_now(work)
+    def _build(self) -> None:
+        """The graph, beside readers and writers; one process builds, and what it left is cleared."""
+        graph = f"ix_{self._table.name}_hnsw"
+        valid = text(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:graph)"
+        ).bindparams(graph=graph)
+        with self._store.engine.connect() as plain:
+            connection = plain.execution_options(isolation_level="AUTOCOMMIT")
+            if not connection.execute(text(f"SELECT pg_try_advisory_lock({_BUILDERS})")).scalar():
+                return
+            try:
+                whole = connection.execute(valid).scalar()
+                if whole is False:  # its builder was killed
+                    connection.execute(text(f"DROP INDEX CONCURRENTLY {graph}"))
+                if not whole:
+                    connection.execute(
+                        text(
+                            f"CREATE INDEX CONCURRENTLY {graph} ON {self._table.name} "
+                            "USING hnsw (embedding vector_cosine_ops)"
+                        )
+                    )
+            finally:
+                connection.execute(text(f"SELECT pg_advisory_unlock({_BUILDERS})"))
 
     def close(self) -> None:
         """The connections are the store's."""
@@ -284,18 +321,15 @@ def _table(dim: int) -> Table:
     return table
 
 
-def _graph(table: Table) -> Index:
-    return Index(
-        f"ix_{table.name}_hnsw",
-        table.c.embedding,
-        postgresql_using="hnsw",
-        postgresql_ops={"embedding": "vector_cosine_ops"},
-    )
-
-
 def _has_extension(connection: Connection) -> bool:
     query = text("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
     return connection.execute(query).first() is not None
+
+
+def _version(connection: Connection) -> tuple[int, int]:
+    query = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    major, minor = str(connection.execute(query).scalar()).split(".")[:2]
+    return int(major), int(minor)
 
 
 def _may_have_extension(connection: Connection) -> bool:
