@@ -14,7 +14,11 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 
 __all__ = ["Memo", "Read"]
 
-_NOT_HAD = re.compile(r"\b((?:has|have|had) not|(?:has|have|had)n't)(\s+had)\b", re.IGNORECASE)
+_NOT_HAD = re.compile(
+    r"\b((?:ha[sd]|have|do|does|did|will|would|could|can|may|might|should)(?: not| never|n't)|cannot|can't|won't)"
+    r"(\s+(?:had|have|has))\b",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"\d")
 
 

@@ -17,12 +17,14 @@ from bedside.grounding.evaluate.finding import DIMENSIONS, Dimension, Finding
 from bedside.grounding.evaluate.persons import GENERIC, is_relative, relatives, subject
 from bedside.grounding.figures import Figures
 from bedside.grounding.reading import Read
+from bedside.grounding.terms import stem_of
 
 __all__ = ["Comparison", "compare", "share"]
 
 _ENOUGH = 0.5  # of the content words must stand in the cited words
 _NEARLY = 0.6  # of the words in the same order: then single changed words are judged
 _SURE = 0.5
+_STEM = 5  # letters that two words share where they are of one root
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|%")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATES_WORDS = (
@@ -39,6 +41,40 @@ _FUNCTION_WORDS = (
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 _DENIED = "what it cites denies this"
 _NOT_DENIED = "what it cites does not deny this"
+_OPPOSITES: dict[str, frozenset[str]] = {}
+for _one, _other in (
+    ("increase increases increased increasing raise raised", "decrease decreases decreased decreasing reduce reduced lower lowered"),
+    ("elevated high raised", "low decreased reduced"),
+    ("start starts started starting begin begun initiate initiated restart", "stop stops stopped stopping discontinue discontinued hold held"),
+    ("continue continues continued", "stop stopped discontinue discontinued"),
+    ("avoid avoids avoided", "take takes taking use uses using"),
+    ("improved improving improves better", "worsened worsening worsens worse"),
+    ("benign", "malignant"),
+    ("acute", "chronic"),
+    ("male man gentleman", "female woman lady"),
+    ("reactive", "nonreactive"),
+    ("symptomatic", "asymptomatic"),
+    ("controlled", "uncontrolled"),
+    ("stable", "unstable"),
+    ("compliant adherent", "noncompliant nonadherent"),
+    ("systolic", "diastolic"),
+    ("abnormal", "normal unremarkable"),
+    ("tachycardia", "bradycardia"),
+    ("before", "after"),
+    ("proximal", "distal"),
+    ("medial", "lateral"),
+    ("anterior", "posterior"),
+    ("superior", "inferior"),
+):  # fmt: skip
+    for _word in _one.split():
+        _OPPOSITES[_word] = _OPPOSITES.get(_word, frozenset()) | frozenset(_other.split())
+    for _word in _other.split():
+        _OPPOSITES[_word] = _OPPOSITES.get(_word, frozenset()) | frozenset(_one.split())
+_ANATOMY_WORDS = (
+    "left right bilateral upper lower extremity extremities arm leg knee hip shoulder ankle wrist elbow hand foot feet eye "
+    "ear lung kidney breast side neck back chest abdomen head skin heart bowel base bases spine joint area region"
+)
+_ANATOMY = frozenset(stem_of(word) for word in _ANATOMY_WORDS.split())
 _SELF = frozenset(("patient", "pt", "he", "she", "they"))
 _SIDE = {
     "left": "left", "lt": "left", "right": "right", "rt": "right", "bilateral": "both",
@@ -100,10 +136,14 @@ def compare(
     if not same:
         changed = _changed(said, written)
         found += _figures(said, written)
+        found += _paired(said, written)
         found += _rhythms(said, written)
         found += _dates(said, written, changed)
+        if not found:
+            found += _exchanged(said, changed)
         found += _medicines(said, written, changed)
         found += _negation(said, written, changed)
+        found += _opposite(said, written)
         found += _sides(said, written, changed)
         found += _swapped(changed)
     if not any(one.kind == "subject" for one in found):
@@ -209,8 +249,13 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
                 written=written.text[near.start : near.end] if near else "",
             )
     yield from _stray(said, written)
+    tests = {one.key for one in written.analytes}
     for code in said.codes:
-        if not held.name(code.key) and code.key not in written.text.lower().replace("-", ""):
+        if any(a.start <= code.start < a.end and a.key in tests for a in said.analytes):
+            continue  # another name of the same test
+        name = said.text[code.start : code.end]
+        plain = written.text.lower().replace("-", "")
+        if not held.name(code.key) and code.key not in plain and not _meant(name, written):
             yield Finding(
                 kind="numbers",
                 detail="the name with its digits does not stand there",
@@ -226,6 +271,61 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
                 detail="medicine, number, unit and frequency do not stand together there",
                 said=said.text[dose.start : dose.end],
             )
+
+
+def _exchanged(said: Read, changed: list[Op] | None) -> Iterable[Finding]:
+    """A figure in the very place of another, though it stands elsewhere in the cited words."""
+    for tag, mine, theirs, _ in changed or ():
+        new = [one.replace(",", "").lstrip("0") for one in mine if one[0].isdigit()]
+        old = [one.replace(",", "").lstrip("0") for one in theirs if one[0].isdigit()]
+        if (
+            tag == "replace"
+            and len(mine) == len(theirs)
+            and new
+            and len(new) == len(old)
+            and new != old
+        ):
+            dated = any(new[0] in said.text[one.start : one.end] for one in said.dates)
+            yield Finding(
+                kind="dates" if dated else "numbers",
+                detail="another figure stands in its place",
+                said=" ".join(mine),
+                written=" ".join(theirs),
+            )
+            return
+
+
+def _meant(name: str, written: Read) -> bool:
+    """Do the cited words say in full what the name abbreviates ("T2DM")?"""
+    return any(
+        (words := Read(one.replacement).keys) and words <= written.keys for one in expand(name)
+    )
+
+
+def _paired(said: Read, written: Read) -> Iterable[Finding]:
+    """A test with the figure of another test."""
+    theirs = _results(written)
+    if len(theirs) < 2:  # noqa: PLR2004 - there is nothing to mix up
+        return
+    for key, figures in _results(said).items():
+        if key in theirs and figures and not figures & theirs[key]:
+            yield Finding(
+                kind="numbers",
+                detail="the figure stands with another test there",
+                said=said.text,
+                written=", ".join(sorted(theirs[key])),
+            )
+
+
+def _results(read: Read) -> dict[str, frozenset[str]]:
+    """Each test with the figures between it and the next test."""
+    found: dict[str, frozenset[str]] = {}
+    for index, test in enumerate(read.analytes):
+        end = read.analytes[index + 1].start if index + 1 < len(read.analytes) else len(read.text)
+        figures = frozenset(str(q.low) for q in read.quantities if test.end <= q.start < end)
+        if figures:
+            found[test.key] = found.get(test.key, frozenset()) | figures
+    return found
 
 
 def _stray(said: Read, written: Read) -> Iterable[Finding]:
@@ -332,14 +432,30 @@ def _negation(said: Read, written: Read, changed: list[Op] | None) -> Iterable[F
                 written=" ".join(theirs),
             )
             return
-    mine_p, theirs_p = _polarity(said), _polarity(written)
-    for key in sorted(set(mine_p) & set(theirs_p) - GENERIC):
+    both = "negative" in said.text.lower() and "negative" in written.text.lower()
+    mine_p, theirs_p = _polarity(said, plain=both), _polarity(written, plain=both)
+    for key in sorted((set(mine_p) & set(theirs_p)) - GENERIC - _ANATOMY):
         if not mine_p[key] & theirs_p[key]:
             word = next(said.text[t.start : t.end] for t in said.words if t.key == key)
             detail = _NOT_DENIED if "negated" in mine_p[key] else _DENIED
             yield Finding(kind="negation", detail=detail, said=word)
             return
     yield from _denies_alone(said, written)
+
+
+def _opposite(said: Read, written: Read) -> Iterable[Finding]:
+    """A word where its opposite is written: more for less, start for stop, hypo- for hyper-."""
+    mine, theirs = set(_tokens(said.text)), set(_tokens(written.text))
+    for word in sorted(mine - theirs):
+        there = _OPPOSITES.get(word, frozenset()) & theirs
+        if word.startswith(("hypo", "hyper")):
+            rest = word.removeprefix("hypo").removeprefix("hyper")
+            there |= theirs & {f"hyper{rest}" if word.startswith("hypo") else f"hypo{rest}"}
+        if there and not (_OPPOSITES.get(min(there), frozenset()) & mine & theirs):
+            yield Finding(
+                kind="negation", detail="the opposite stands there", said=word, written=min(there)
+            )
+            return
 
 
 def _denies(words: Iterable[str]) -> bool:
@@ -356,9 +472,17 @@ def _denies_alone(said: Read, written: Read) -> Iterable[Finding]:
     yield Finding(kind="negation", detail=_NOT_DENIED, said=" ".join(mine))
 
 
-def _polarity(read: Read) -> dict[str, set[str]]:
-    """How each content word is meant, over its mentions: affirmed, negated or both."""
-    scopes = [one for one in read.scopes if one.kind == "negated"]
+def _polarity(read: Read, *, plain: bool) -> dict[str, set[str]]:
+    """How each content word is meant, over its mentions: affirmed, negated or both.
+
+    `plain` leaves out what "negative" denies: "a negative test" and "test negative" are the same.
+    """
+    scopes = [
+        one
+        for one in read.scopes
+        if one.kind == "negated"
+        and not (plain and read.text[slice(*one.trigger)].lower() == "negative")
+    ]
     found: dict[str, set[str]] = {}
     for term in read.words:
         denied = any(s.start <= term.start < s.end for s in scopes)
@@ -408,6 +532,11 @@ def share(said: Read, written: Read, heading: str = "") -> float:
         for one in (*said.drugs, *said.analytes):
             if one.key in entities:
                 found |= {t.key for t in said.words if one.start <= t.start < one.end}
+        found |= {
+            k
+            for k in mine - found
+            if len(k) >= _STEM and any(k[:_STEM] == t[:_STEM] for t in theirs)
+        }
         for one in expand(said.text):
             other = Read(one.replacement).keys
             if one.weight >= _SURE and other and other <= theirs:

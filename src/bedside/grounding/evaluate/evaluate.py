@@ -147,6 +147,8 @@ class _Evaluation:
     def _compared(self, item: GivenItem, said: Read, places: Sequence[Place]) -> Comparison:
         spans = tuple(dict.fromkeys(self.note.around(one.start, one.end) for one in places))
         written = self._evidence(spans)
+        if written.text == said.text:
+            said = self._said[said.text] = written  # one reading for the same words
         title, kind = self.note.section_at(places[0].start)
         return compare(
             said,

@@ -47,6 +47,13 @@ _TELLS = re.compile(
 _OWN = re.compile(r"\b(?:the )?(?:patient|he|she|pt)\b|\b(?:his|her) own\b", re.IGNORECASE)
 
 
+_SAYS_SO = re.compile(
+    r"(?:according to|per|accompanied by|lives with|living with|told by|obtained from|here with)\s+"
+    r"(?:(?:his|her|the|their|patient's)\s+)?\Z",
+    re.IGNORECASE,
+)
+
+
 def is_relative(word: str) -> bool:
     """Does the word, in lower case, name a relative?"""
     return word.removesuffix("'s") in _RELATIVES
@@ -57,6 +64,8 @@ def relatives(read: Read) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for match in re.finditer(r"[^\W\d_]+(?:'s)?", read.text):
         key = _RELATIVES.get(match.group().lower())
+        if key and _SAYS_SO.search(read.text, 0, match.start()):
+            continue
         if key and not _TELLS.match(read.text[match.end() : match.end() + 40]):
             found.setdefault(key, []).append(match.start())
     return found
