@@ -408,3 +408,49 @@ def test_rows_without_their_patient_are_counted_as_leftovers(
     assert found["default", ADA]["record_resource"] == 3
     assert asyncio.run(erase(engine, ADA, engine.local()))["residual_bytes"] == 0
     assert engine.store.read_now(leftovers) == {}
+
+
+def test_the_doctor_finds_leftovers_and_removes_those_of_the_erased(
+    engine: Engine, tmp_path: Path
+) -> None:
+    async def work() -> None:
+        await fill(engine)
+        assert said(await engine.doctor())["erasures"] == (True, "0 patients erased")
+        await erase(engine, ADA, engine.local())
+        with sqlite3.connect(tmp_path / "bedside.db") as plain:
+            plain.execute(
+                "INSERT INTO source (tenant, id, revision, kind, patient, title, section, "
+                "superseded, sha256, media_type, meta, state, created_at, text) SELECT tenant, "
+                "'back', 1, kind, ?, title, section, 0, sha256, media_type, meta, state, "
+                "created_at, ? FROM source LIMIT 1",
+                (ADA, CANARIES["letter"]),
+            )
+        ok, detail = said(await engine.doctor())["erasures"]
+        assert not ok
+        assert "1 rows of 1 patients" in detail
+        assert ADA not in detail
+        ok, detail = said(await engine.doctor(repair=True))["erasures"]
+        assert (ok, detail) == (True, "1 patients erased; 1 leftover rows removed")
+        assert (await engine.verify_audit(engine.local()))["ok"]
+
+    asyncio.run(work())
+    assert found_in(tmp_path) == set()
+
+
+def test_the_doctor_finds_a_document_whose_bytes_have_changed(
+    engine: Engine, tmp_path: Path
+) -> None:
+    async def work() -> None:
+        await fill(engine)
+        assert said(await engine.doctor(repair=True))["documents"][0]
+        with sqlite3.connect(tmp_path / "bedside.db") as plain:
+            plain.execute("UPDATE record_document SET content = x'00' WHERE patient = ?", (BEN,))
+        ok, detail = said(await engine.doctor(repair=True))["documents"]
+        assert not ok
+        assert "1 whose bytes" in detail
+
+    asyncio.run(work())
+
+
+def said(report: dict[str, Any]) -> dict[str, tuple[bool, str]]:
+    return {item["name"]: (item["ok"], item["detail"]) for item in report["checks"]}

@@ -18,6 +18,7 @@ from bedside.knowledge.index.snapshot import MOST_VECTORS
 from bedside.storage import turns
 from bedside.storage.tables.knowledge import chunk_vector
 from bedside.storage.tables.source import chunk, source
+from bedside.wiring.leftovers import kept
 
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
@@ -37,6 +38,7 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         await _waiting(engine),
         await _size(engine),
         *await _outside(engine, repair=repair),
+        *await kept(engine, repair=repair),
         _disk(engine),
         _embedder(engine),
         _models(engine),
