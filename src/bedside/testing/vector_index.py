@@ -255,6 +255,13 @@ class VectorIndexContract:
         ] * 3
         assert remove_patient([index], tenant="clinic", patient="ann") == {index.name: 0}
 
+    def test_erasing_from_an_index_that_was_never_opened_finds_nothing(
+        self, make: MakeIndex
+    ) -> None:
+        """A store where nothing was ever indexed has nothing to erase."""
+        index = make(dim=DIM, model="m")
+        assert remove_patient([index], tenant="clinic", patient="ann") == {index.name: 0}
+
     def test_vectors_of_another_size_are_refused_and_nothing_changes(
         self, index: VectorIndex
     ) -> None:
