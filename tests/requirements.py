@@ -115,10 +115,8 @@ REQUIREMENTS = {
 }
 UNMARKED = frozenset(
     [
-        "CO-03",
         "CO-04",
         "CO-09",
-        "CO-12",
         "CO-14",
         "CO-15",
         "EN-C1",

@@ -18,6 +18,7 @@ from bedside.record.provenance import kind_of
 __all__ = ["abnormal_now", "figure_of", "latest_readings", "readings_of", "short_name"]
 
 _MINOR = {
+    "bmi",
     "chloride",
     "globulin",
     "height",
@@ -32,6 +33,25 @@ _MINOR = {
     "weight",
 }
 """Measurements that mislead on their own: information, unless they are critical."""
+
+_LITTLE_WHEN_LOW = {
+    "alp",
+    "alt",
+    "ast",
+    "bilirubin",
+    "creatinine",
+    "crp",
+    "esr",
+    "ldl",
+    "total_cholesterol",
+    "triglycerides",
+    "urea",
+    "uric_acid",
+}
+"""Measurements whose low values seldom mean anything: information, unless they are critical."""
+
+_DOUBTFUL = Decimal(10)
+"""So many widths of the range away from it, a value is more likely in another unit."""
 
 _WORDS = {
     "critical_low": "critically low",
@@ -94,27 +114,32 @@ def short_name(fact: Fact) -> str:
 def abnormal_now(
     readings: dict[str, list[Fact]], person: Person, *, pregnant: bool | None
 ) -> Iterator[Insight]:
-    """One insight for each latest reading outside its range, the furthest outside first.
+    """One insight for each latest reading outside its range: critical ones, then the furthest outside.
 
-    A stale one, and one that means little alone, is only information.
+    A stale one, and one that means little alone, is only information. One so far outside a fallback
+    range that its unit is in doubt is told last, and says so.
     """
-    found: list[tuple[Decimal, Insight]] = []
+    found: list[tuple[bool, Decimal, Insight]] = []
     for key, fact in latest_readings(readings):
         where = standing(fact, person, pregnant=pregnant)
         if where is None:
             if fact.interpretation in {"abnormal", "critically abnormal"}:
                 grave = fact.interpretation != "abnormal"
                 said = _insight(fact, fact.interpretation, "so says the laboratory", critical=grave)
-                found.append((Decimal(1), said))
+                found.append((not grave, Decimal(1), said))
             continue
         if where.level == "normal":
             continue
-        minor = key in _MINOR and not where.critical
+        doubted = where.by != "laboratory" and where.beyond > _DOUBTFUL
+        little = key in _MINOR or (where.level == "low" and key in _LITTLE_WHEN_LOW)
+        minor = doubted or (little and not where.critical)
+        reason = _reason(where) + (", so far off that the unit is in doubt" if doubted else "")
         said = _insight(
-            fact, _WORDS[where.level], _reason(where), critical=where.critical, minor=minor
+            fact, _WORDS[where.level], reason, critical=where.critical and not doubted, minor=minor
         )
-        found.append((where.beyond, said))
-    for _, insight in sorted(found, key=lambda item: -item[0]):
+        mild = not where.critical or doubted
+        found.append((mild, Decimal(-1) if doubted else where.beyond, said))
+    for _, _, insight in sorted(found, key=lambda item: (item[0], -item[1])):
         yield insight
 
 

@@ -134,10 +134,13 @@ def _listed(topic: str, record: RecordFacts, sheet: Sheet) -> None:
         sheet.say(f"- {_named(fact)} {sheet.cite(fact)}.")
     if len(distinct) > _MOST_LISTED:
         sheet.count(f"There are {len(distinct) - _MOST_LISTED} more.")
+    _fixed("If you are not sure what one of these is, ask your doctor or nurse.", sheet)
 
 
 def _named(fact: Fact) -> str:
     """The entry's own name, with everyday words for it where there are any."""
+    if fact.category == "immunizations":
+        return plain_name(fact).partition(",")[0]
     plain = plain_problem(fact.name) if fact.category == "conditions" else ""
     return f"{plain_name(fact)} ({plain})" if plain else plain_name(fact)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from bedside.flows.copilot.names import (
     bearing_on,
     ingredients,
@@ -68,10 +70,7 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
 
 def _crossed(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     """The rules of the monitoring pack on a medicine that is thought of, not yet taken."""
-    as_of = record.as_of
-    if as_of is None:
-        return
-    readings = readings_by_analyte(record.of("observations"), as_of=as_of.date())
+    readings = readings_by_analyte(record.of("observations"), as_of=date.max)
     for rule, newest in list(crossed_by(entity.key.split("-"), readings))[:2]:
         stale = ", stale" if newest.stale else ""
         _rule(f"{short_name(newest)} is {figure_of(newest)}{stale}, and {rule.text}", sheet, newest)
