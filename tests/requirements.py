@@ -11,6 +11,7 @@ __all__ = ["REQUIREMENTS", "SOURCES", "UNMARKED"]
 SOURCES = {
     "CO": "the specification of the copilot",
     "EN": "the specification of the engine",
+    "NO": "the specification of notes",
     "RELIABILITY": "the table of reliability, security, privacy and clinical safety",
 }
 
@@ -84,6 +85,10 @@ REQUIREMENTS = {
     "EN-T2": "Every turn has a trace, without patient content in what is exported.",
     "EN-T3": "The same turn with the same inputs gives the same bytes.",
     "EN-T4": "Turns of one conversation are serialised, and a repeated key gives the first result.",
+    "NO-05": "A recommendation rests on an assessment, or on the note's own order.",
+    "NO-06": "A citation names its section, chunk and span, and is parsed strictly.",
+    "NO-08": "Any vendor's summary is held against its note: citations, words, completeness.",
+    "NO-12": "Summaries and reports leave as JSON, Markdown, HTML and FHIR.",
     "RELIABILITY-1": "A killed ingest loses no confirmed document and shows no half one.",
     "RELIABILITY-2": "A killed turn is complete or incomplete, never absent, and answers once per key.",
     "RELIABILITY-3": "Every SQLite connection has the settings that durability and erasure need.",

@@ -18,6 +18,7 @@ from bedside.grounding.evaluate.persons import GENERIC, is_relative, relatives, 
 from bedside.grounding.figures import Figures
 from bedside.grounding.reading import Read
 from bedside.grounding.terms import stem_of
+from bedside.language.quantities import Quantity
 
 __all__ = ["Comparison", "compare", "share"]
 
@@ -39,8 +40,8 @@ _FUNCTION_WORDS = (
     "presents having experiencing experienced experiences confirms confirmed with and or"
 )
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
-_DENIED = "what it cites denies this"
-_NOT_DENIED = "what it cites does not deny this"
+_DENIED = "the cited words deny this"
+_NOT_DENIED = "the cited words do not deny this"
 _OPPOSITES: dict[str, frozenset[str]] = {}
 for _one, _other in (
     ("increase increases increased increasing raise raised", "decrease decreases decreased decreasing reduce reduced lower lowered"),
@@ -152,7 +153,7 @@ def compare(
     if part < _ENOUGH:
         found.append(
             Finding(
-                kind="support", detail="too few of its words stand in what it cites", said=said.text
+                kind="support", detail="too few of its words are in the cited words", said=said.text
             )
         )
     checked["numbers"] = len(said.quantities) + len(said.codes)
@@ -215,7 +216,7 @@ def _swapped(changed: list[Op] | None) -> Iterable[Finding]:
         if kin and own and not any(is_relative(one) for one in mine):
             yield Finding(
                 kind="subject",
-                detail="this is said of a relative",
+                detail="the cited words say this of a relative",
                 said=" ".join(own),
                 written=" ".join(kin),
             )
@@ -236,15 +237,16 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
             dose = bool(said.drugs) and one.unit != ""
             yield Finding(
                 kind="doses" if dose else "numbers",
-                detail="the figure does not stand in what it cites",
+                detail="this figure is not in the cited words",
                 said=words,
+                written=_same_unit(one, written),
             )
         elif not held.unit(one):
             wrong.add((one.start, one.end))
             near = next((w for w in written.quantities if w.figure == one.figure), None)
             yield Finding(
                 kind="units",
-                detail="the figure has another unit there",
+                detail="the cited words give another unit",
                 said=words,
                 written=written.text[near.start : near.end] if near else "",
             )
@@ -258,7 +260,7 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
         if not held.name(code.key) and code.key not in plain and not _meant(name, written):
             yield Finding(
                 kind="numbers",
-                detail="the name with its digits does not stand there",
+                detail="this name with its digits is not in the cited words",
                 said=said.text[code.start : code.end],
             )
     if not wrong and said.drugs:
@@ -268,7 +270,7 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
                 continue
             yield Finding(
                 kind="doses",
-                detail="medicine, number, unit and frequency do not stand together there",
+                detail="the cited words do not give this medicine, number, unit and frequency together",
                 said=said.text[dose.start : dose.end],
             )
 
@@ -288,11 +290,21 @@ def _exchanged(said: Read, changed: list[Op] | None) -> Iterable[Finding]:
             dated = any(new[0] in said.text[one.start : one.end] for one in said.dates)
             yield Finding(
                 kind="dates" if dated else "numbers",
-                detail="another figure stands in its place",
+                detail="the cited words have another figure in its place",
                 said=" ".join(mine),
                 written=" ".join(theirs),
             )
             return
+
+
+def _same_unit(one: Quantity, written: Read) -> str:
+    """The one figure of that unit in the cited words, "" where there is none or more than one."""
+    found = {
+        written.text[q.start : q.end]
+        for q in written.quantities
+        if q.unit == one.unit and q.joint == one.joint
+    }
+    return found.pop() if len(found) == 1 and one.unit else ""
 
 
 def _meant(name: str, written: Read) -> bool:
@@ -311,7 +323,7 @@ def _paired(said: Read, written: Read) -> Iterable[Finding]:
         if key in theirs and figures and not figures & theirs[key]:
             yield Finding(
                 kind="numbers",
-                detail="the figure stands with another test there",
+                detail="in the cited words this figure belongs to another test",
                 said=said.text,
                 written=", ".join(sorted(theirs[key])),
             )
@@ -341,7 +353,7 @@ def _stray(said: Read, written: Read) -> Iterable[Finding]:
         if match.group() not in theirs:
             yield Finding(
                 kind="numbers",
-                detail="the figure does not stand in what it cites",
+                detail="this figure is not in the cited words",
                 said=said.text[max(0, match.start() - 1) : match.end()].strip(),
             )
 
@@ -355,7 +367,7 @@ def _rhythms(said: Read, written: Read) -> Iterable[Finding]:
         if not one.label.startswith("1/day") or (daily and said.drugs):
             yield Finding(
                 kind="doses",
-                detail="another frequency stands there",
+                detail="the cited words give another frequency",
                 said=said.text[one.start : one.end],
             )
 
@@ -365,7 +377,7 @@ def _dates(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Find
         if not any(when.agrees(one) for one in written.dates):
             yield Finding(
                 kind="dates",
-                detail="the date does not stand in what it cites",
+                detail="this date is not in the cited words",
                 said=said.text[when.start : when.end],
             )
     for _, mine, theirs, _ in changed or ():
@@ -375,7 +387,7 @@ def _dates(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Find
             if new and old and new[0][:3] != old[0][:3]:
                 yield Finding(
                     kind="dates",
-                    detail="another day or month stands there",
+                    detail="the cited words give another day or month",
                     said=new[0],
                     written=old[0],
                 )
@@ -399,7 +411,7 @@ def _medicines(said: Read, written: Read, changed: list[Op] | None) -> Iterable[
         other = next((w for w in written.drugs if w.key not in {s.key for s in said.drugs}), None)
         yield Finding(
             kind="medicines",
-            detail="this medicine does not stand in what it cites",
+            detail="this medicine is not in the cited words",
             said=name,
             written=written.text[other.start : other.end] if other else "",
         )
@@ -411,7 +423,7 @@ def _medicines(said: Read, written: Read, changed: list[Op] | None) -> Iterable[
             and not any(word in one or one in word for one in flagged)
             and not any(word in said.text[one.start : one.end].lower() for one in said.drugs)
         ):
-            yield Finding(kind="medicines", detail="this medicine does not stand in what it cites", said=match.group(),
+            yield Finding(kind="medicines", detail="this medicine is not in the cited words", said=match.group(),
                           written=next((w for w in sorted(gone) if _DRUGLIKE.fullmatch(w)), ""))  # fmt: skip
 
 
@@ -453,7 +465,10 @@ def _opposite(said: Read, written: Read) -> Iterable[Finding]:
             there |= theirs & {f"hyper{rest}" if word.startswith("hypo") else f"hypo{rest}"}
         if there and not (_OPPOSITES.get(min(there), frozenset()) & mine & theirs):
             yield Finding(
-                kind="negation", detail="the opposite stands there", said=word, written=min(there)
+                kind="negation",
+                detail="the cited words say the opposite",
+                said=word,
+                written=min(there),
             )
             return
 
@@ -497,7 +512,7 @@ def _sides(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Find
         if new and old and not new & old:
             yield Finding(
                 kind="laterality",
-                detail="the other side stands there",
+                detail="the cited words give the other side",
                 said=" ".join(sorted(new)),
                 written=" ".join(sorted(old)),
             )
@@ -512,7 +527,7 @@ def _sides(said: Read, written: Read, changed: list[Op] | None) -> Iterable[Find
         if against and not wanted & against and not both_written:
             yield Finding(
                 kind="laterality",
-                detail="the other side stands there",
+                detail="the cited words give the other side",
                 said=said.text[one.start : one.end],
                 written=" ".join(sorted(against)),
             )

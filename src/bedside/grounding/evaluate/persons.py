@@ -88,7 +88,7 @@ def subject(said: Read, written: Read, *, family_section: bool, own: bool) -> It
     if new and (theirs or not family_section) and said.text != written.text:
         yield Finding(
             kind="subject",
-            detail="another person stands there",
+            detail="the cited words speak of another person",
             said=min(new),
             written=" ".join(sorted(theirs)),
         )
@@ -106,7 +106,7 @@ def subject(said: Read, written: Read, *, family_section: bool, own: bool) -> It
     if _of_relative(said, written):
         yield Finding(
             kind="subject",
-            detail="this is said of a relative",
+            detail="the cited words say this of a relative",
             said=said.text,
             written=" ".join(sorted(theirs)),
         )

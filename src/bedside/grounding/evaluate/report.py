@@ -41,7 +41,7 @@ _STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#5b6570;--line:#d8dde3;--card:#f6f8fa;
 --red:#b3261e;--redbg:#fdecea;--amber:#8a5a00;--amberbg:#fff4dc;--green:#1a6b3c;--mark:#cfe4ff;--hot:#ffd54a}
 @media(prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e6e9ed;--soft:#9aa5b1;--line:#333b44;--card:#1d2228;
---red:#ff8a80;--redbg:#3a1d1b;--amber:#ffc766;--amberbg:#38290d;--green:#7fd6a2;--mark:#1f3b5c;--hot:#8a6d00}}
+--red:#ff8a80;--redbg:#3a1d1b;--amber:#ffc766;--amberbg:#38290d;--green:#7fd6a2;--mark:#1f3b5c;--hot:#d9b13b}}
 *{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
 header{padding:16px 24px;border-bottom:1px solid var(--line)}h1{font-size:20px;margin:0 0 4px}h2{font-size:16px;margin:20px 0 8px}
 header p{margin:4px 0;color:var(--soft)}main{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
@@ -145,9 +145,9 @@ def _article(found: NoteEvaluation, one: EvaluatedItem) -> Iterator[str]:
             said = (
                 ""
                 if finding.said in {"", one.item.text}
-                else f" said: <q>{escape(finding.said)}</q>"
+                else f" Said: <q>{escape(finding.said)}</q>"
             )
-            written = f" note: <q>{escape(finding.written)}</q>" if finding.written else ""
+            written = f" Note: <q>{escape(finding.written)}</q>" if finding.written else ""
             yield f"<li><b>{_NAMES[finding.kind]}</b>{escape(finding.detail)}.{said}{written}</li>"
         yield "</ul>\n"
     for place in one.places:
