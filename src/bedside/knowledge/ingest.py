@@ -164,7 +164,7 @@ def add_parsed(
     kind: Kind | None = None,
     labels: Labels | None = None,
     count: Callable[[str], int] | None = None,
-    also: Callable[[Connection], None] | None = None,
+    also: Callable[[Connection], object] | None = None,
 ) -> tuple[Outcome, int]:
     """Write one parsed document with its words; returns what became of it and its chunks.
 

@@ -6,7 +6,18 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+)
 
 from bedside.core.errors import NotFound
 from bedside.core.ids import ActorId, PatientId, TenantId
@@ -79,7 +90,7 @@ def scope(table: Table, *, tenant: str, who: str) -> ColumnElement[bool]:
     return and_(table.c.tenant == tenant, or_(*own))
 
 
-def _ids(tenant: str, who: str) -> Mapping[str, object]:
+def _ids(tenant: str, who: str) -> Mapping[str, Select[tuple[str]]]:
     sessions = select(session.c.id).where(session.c.tenant == tenant, session.c.patient == who)
     turns = select(turn.c.id).where(
         turn.c.tenant == tenant, or_(turn.c.patient == who, turn.c.session.in_(sessions))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
-from bedside.core.errors import NotFound
+from bedside.core.errors import AccessDenied, NotFound
 from bedside.core.ids import PatientId
 from bedside.knowledge.index.erase import remove_patient
 from bedside.record.fetch import find_patient
@@ -43,13 +43,15 @@ async def erase(engine: Engine, patient: str, who: Who, *, by_id: bool = False) 
     not touched. Called again after it was cut, it searches and scrubs again.
 
     Raises:
-        AccessDenied: the caller is no administrator, or may not see this patient.
+        AccessDenied: the caller is no administrator, or is bound to other patients. (An
+            administrator sees no record; a receipt shows none either.)
         NotFound: there is no such patient, and none was erased under this id.
         Unavailable: the store or the disk fails; before the receipt nothing is promised.
     """
     engine.needs_role(who, "admin")
     ident = patient if by_id else await engine.store.read(lambda c: _named(c, who, patient))
-    engine.may_see(who, ident)
+    if who.patients is not None and ident not in who.patients:
+        raise AccessDenied("erasing this patient", need="a token that names the patient")
     return await asyncio.to_thread(_erase, engine, ident, who)
 
 
