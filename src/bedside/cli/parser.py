@@ -128,7 +128,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_note_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
-    evaluate.add_argument("suite", choices=("copilot", "retrieval", "grounding", "evaluator"))
+    evaluate.add_argument(
+        "suite", choices=("copilot", "briefing", "retrieval", "grounding", "evaluator")
+    )
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")
     evaluate.add_argument("--compare", action="store_true", help="beside other libraries")

@@ -20,7 +20,17 @@ from bedside import __version__
 from bedside.server import openai_compat, problems
 from bedside.server.auth import ours, same_origin
 from bedside.server.limit import BodyLimit
-from bedside.server.routes import admin, ask, catalogue, keeping, knowledge, notes, patients, turns
+from bedside.server.routes import (
+    admin,
+    ask,
+    briefing,
+    catalogue,
+    keeping,
+    knowledge,
+    notes,
+    patients,
+    turns,
+)
 from bedside.server.workbench import pages
 from bedside.wiring import Engine
 
@@ -59,7 +69,7 @@ def create_app(engine: Engine) -> FastAPI:
     problems.install(app)
     app.add_middleware(BodyLimit, most=engine.settings.upload_bytes)
     _observe(app)
-    for part in (ask, patients, keeping, knowledge, turns, admin, catalogue, notes):
+    for part in (ask, briefing, patients, keeping, knowledge, turns, admin, catalogue, notes):
         app.include_router(part.router, prefix="/v1")
     app.include_router(openai_compat.router, prefix="/v1")
     pages.install(app)

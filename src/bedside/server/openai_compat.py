@@ -26,7 +26,7 @@ from bedside.wiring import Ask, Engine, Who
 __all__ = ["router"]
 
 router = APIRouter(tags=["openai"])
-MODELS = ("bedside/copilot",)
+MODELS = ("bedside/copilot", "bedside/briefing")
 
 
 class TextPart(BaseModel):
@@ -95,7 +95,12 @@ async def chat(
         else ("user", message.text())
         for message in spoken[:-1]
     ]
-    ask = Ask(question=spoken[-1].text(), patient=patient, history=tuple(history))
+    ask = Ask(
+        question=spoken[-1].text(),
+        patient=patient,
+        history=tuple(history),
+        flow=body.model.removeprefix("bedside/"),
+    )
     ask.request(deadline_ms=1)
     created = int(engine.clock.now().timestamp())
     if body.stream:

@@ -28,7 +28,7 @@ from bedside.record.needs import Fact, Insight
 __all__ = ["abnormal_flags", "conflict_flags", "contradiction_flags", "kidney_of", "trend_flags"]
 
 _SHOWN_OLD = 3
-_SHOWN_IN_GROUP = 6
+_SHOWN_IN_GROUP = 12
 _YOUNGEST = 18
 _WEIGHT = {"drug_allergy": 10.0, "drug_lab": 8.0, "abnormal": 7.0, "trend": 4.0}
 _SAID_ELSEWHERE = {"allergy-medicine", "class-twice"}
@@ -122,6 +122,7 @@ def abnormal_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
     for place, some in enumerate(together.values()):
         yield _abnormal(chart, some, trends, place)
     if rest:
+        rest.sort(key=lambda one: one.rule == "abnormal-minor")
         yield _others(chart, rest)
 
 
