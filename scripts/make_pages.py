@@ -162,6 +162,7 @@ _ABOUT = {
     "drug": "only knowledge about this drug",
     "drugs": "drugs, separated by commas",
     "end": "end of the span, in code points, exclusive",
+    "file": "the backup",
     "files": "PDF, DOCX, HTML, Markdown, text, or a scanned image",
     "host": "address to serve on",
     "id": "the id of the document or source",
