@@ -140,9 +140,9 @@ async def _outside(engine: Engine, *, repair: bool) -> list[dict[str, Any]]:
     detail = f"{name}: {held:,} of {wanted:,} vectors, {behind:,} changes behind"
     if repair:
         detail += f"; documents mended: {mended}"
-    elif not all(one.whole for one in found):
+    elif held != wanted:
         detail += "; `bedside doctor --repair` mends it"
-    return [_check("vectors", detail, ok=all(one.whole for one in found))]
+    return [_check("vectors", detail, ok=all(one.held == one.wanted for one in found))]
 
 
 def _disk(engine: Engine) -> dict[str, Any]:

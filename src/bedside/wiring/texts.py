@@ -41,7 +41,7 @@ from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 from bedside.wiring.ask import Who
 from bedside.wiring.embedding import make_embedder
-from bedside.wiring.vectors import make_outside
+from bedside.wiring.vectors import load_client, make_outside
 
 __all__ = ["Tell", "Texts"]
 
@@ -58,6 +58,7 @@ class Texts:
         self._settings, self._store, self._clock = settings, store, clock
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
+        load_client(settings)  # now: it takes seconds, and a search has a deadline
 
     @cached_property
     def _embedder(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from bedside.core.errors import MissingExtra
 from bedside.knowledge.embed.protocol import Embedder
 from bedside.knowledge.index.follow import Follower
@@ -10,7 +12,24 @@ from bedside.knowledge.near import Outside
 from bedside.settings import Settings
 from bedside.storage.store import Store
 
-__all__ = ["make_index", "make_outside"]
+__all__ = ["load_client", "make_index", "make_outside"]
+
+
+def load_client(settings: Settings) -> None:
+    """Import what the index of the settings needs; nothing for memory.
+
+    Raises:
+        MissingExtra: It is not installed.
+    """
+    extras = {"pgvector": "postgres", "qdrant": "qdrant"}
+    if settings.vectors == "memory":
+        return
+    try:
+        import_module(f"bedside.knowledge.index.{settings.vectors}")
+    except ImportError:
+        raise MissingExtra(
+            f"BEDSIDE_VECTORS={settings.vectors}", extra=extras[settings.vectors]
+        ) from None
 
 
 def make_index(settings: Settings, store: Store, *, model: str, dim: int) -> VectorIndex | None:
@@ -19,18 +38,15 @@ def make_index(settings: Settings, store: Store, *, model: str, dim: int) -> Vec
     Raises:
         MissingExtra: The client of the index is not installed.
     """
+    load_client(settings)
     if settings.vectors == "memory":
         return None
     if settings.vectors == "pgvector":
-        try:
-            from bedside.knowledge.index.pgvector import PgVectorIndex
-        except ImportError:
-            raise MissingExtra("BEDSIDE_VECTORS=pgvector", extra="postgres") from None
+        from bedside.knowledge.index.pgvector import PgVectorIndex
+
         return PgVectorIndex(store, model=model, dim=dim)
-    try:
-        from bedside.knowledge.index.qdrant import QdrantIndex, connect
-    except ImportError:
-        raise MissingExtra("BEDSIDE_VECTORS=qdrant", extra="qdrant") from None
+    from bedside.knowledge.index.qdrant import QdrantIndex, connect
+
     local = "://" not in settings.qdrant
     client = connect(settings.qdrant, key=settings.qdrant_key)
     return QdrantIndex(client, model=model, dim=dim, local=local)
