@@ -49,10 +49,10 @@ def base_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.requirement("EN-S9")
-def test_the_compiler_and_the_checker_run_on_the_locked_base_dependencies(
+def test_the_compiler_the_checker_and_the_evaluator_run_on_the_locked_base_dependencies(
     base_python: Path,
 ) -> None:
-    for name in ("compiler", "checker"):
+    for name in ("compiler", "checker", "evaluator"):
         program = (
             f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import runpy; "
             f"runpy.run_path({str(PARTS / f'{name}.py')!r}, run_name='__main__'); "
@@ -116,6 +116,19 @@ def test_a_wrong_figure_is_sent_back_once_and_then_removed() -> None:
     assert "8.2 %" in report.text
     assert "5.7" not in report.text
     assert [why for _, why in report.removed] == ["figure_not_in_source"]
+
+
+@pytest.mark.requirement("NO-08")
+def test_the_evaluators_recipe_passes_in_pytest_and_fails_on_a_bad_summary(
+    tmp_path: Path,
+) -> None:
+    recipe = load("evaluator")
+    recipe.test_every_item_of_the_summary_holds(tmp_path)
+    recipe.test_what_is_wrong_is_named()
+    assert "Left knee pain" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    recipe.GOOD[1]["text"] = "Fever"
+    with pytest.raises(AssertionError, match="negation"):
+        recipe.test_every_item_of_the_summary_holds(tmp_path)
 
 
 @pytest.mark.slow

@@ -236,6 +236,12 @@ def test_completeness_counts_the_notes_own_facts():
     assert NOTE[missing["start"] : missing["end"]] == missing["text"] == "metformin 500 mg"
 
 
+def test_a_fact_with_another_figure_is_not_covered():
+    result = evaluated({"text": "Metformin 5000 mg twice daily; BP 122/710", "source": METFORMIN})
+    full = result.completeness()
+    assert full["medicines"]["covered"] == full["vitals"]["covered"] == 0
+
+
 def test_a_repeated_item_is_found_and_another_dose_is_no_repetition():
     other = "He takes metformin 1000 mg twice daily."
     result = evaluated(

@@ -257,13 +257,16 @@ def covered(fact: Fact, said: Iterable[Read]) -> bool:
     return any(_says(fact, one) for one in said)
 
 
+def _has(figure: str, one: Read) -> bool:
+    """Does the figure stand there whole, in digits or in words?"""
+    if any(str(q.low) == figure for q in one.quantities):
+        return True
+    digits = re.sub(r"(?<=\d)\s*/\s*(?=\d)", "/", one.text).replace(",", "")
+    return re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d|\.\d)", digits) is not None
+
+
 def _says(fact: Fact, one: Read) -> bool:
-    digits = one.text.replace(" ", "").replace(",", "")
-    if (
-        fact.figure
-        and fact.figure not in digits
-        and not any(str(q.low) == fact.figure for q in one.quantities)
-    ):
+    if fact.figure and not _has(fact.figure, one):
         return False
     if fact.kind == "medicines":
         return fact.needs <= {drug.key for drug in one.drugs}
