@@ -129,7 +129,8 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
 
     evaluate = command("eval", "measure quality")
     evaluate.add_argument(
-        "suite", choices=("copilot", "briefing", "retrieval", "grounding", "evaluator")
+        "suite",
+        choices=("copilot", "briefing", "retrieval", "grounding", "evaluator", "notes", "deid"),
     )
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")

@@ -17,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from html import escape
 
+from bedside.models.people import people
+from bedside.models.shapes import more_shapes
+
 __all__ = ["PLACEHOLDER", "Unveiler", "Veil"]
 
 PLACEHOLDER = re.compile(r"\[[A-Za-z]+_[0-9a-f]+(?:_[0-9a-f]+)?\]", re.IGNORECASE)
@@ -193,6 +196,12 @@ class Veil:
         written.append(text[at:])
         return "".join(written)
 
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where `hide` puts placeholders: `[start, end)` of the text, in order, not overlapping."""
+        for start, end, kind, _ in self._spans(text):
+            if kind != "LITERAL":
+                yield start, end
+
     def hide_json(self, text: str) -> str:
         """`hide` within the strings of a JSON text, which stays JSON; other text as by `hide`."""
         try:
@@ -238,6 +247,8 @@ class Veil:
                 continue
             group = 1 if pattern.groups else 0
             found.extend((*match.span(group), kind, None) for match in pattern.finditer(text))
+        found.extend((start, end, kind, None) for start, end, kind in more_shapes(text))
+        found.extend((start, end, "PERSON", None) for start, end in people(text))
         found.sort(key=lambda span: (span[0], -span[1]))
         at = 0
         for span in found:
