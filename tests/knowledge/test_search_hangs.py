@@ -92,7 +92,9 @@ def test_a_turn_whose_search_hangs_has_bulk_text_at_its_deadline(room, of_ann, c
 
 def test_guidelines_in_bulk_are_those_that_the_query_names(room, of_ann) -> None:
     found = room.search_now(of_ann, need("dose of colchicine", "knowledge", deadline_ms=50))
-    assert [str(hit.span.source.id) for hit in found.hits] == ["gout"]
+    named = [str(hit.span.source.id) for hit in found.hits]
+    assert named[0] == "gout"
+    assert "asthma" not in named
     assert found.why_empty == ""
 
 

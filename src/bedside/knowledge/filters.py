@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -16,9 +17,10 @@ from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
 from bedside.language.stems import stems
 
-__all__ = ["allowed", "fold", "named", "passes"]
+__all__ = ["allowed", "fold", "named", "passes", "titled"]
 
 Mask = NDArray[np.bool_]
+_BRACKETS = re.compile(r"\([^)]*\)")
 
 
 def allowed(
@@ -89,6 +91,17 @@ def named(segment: Segment, question: Question) -> dict[int, int]:
             for place in places:
                 found[place] = found.get(place, 0) + 1
     return found
+
+
+def titled(document: Document, question: Question) -> bool:
+    """Whether a question holds every word of a document's title; what stands in brackets is no part."""
+    wanted = _stems_of_title(document.title)
+    return bool(wanted) and wanted <= question.terms.keys()
+
+
+@functools.lru_cache(maxsize=20_000)
+def _stems_of_title(title: str) -> frozenset[str]:
+    return frozenset(stems(_BRACKETS.sub(" ", title)))
 
 
 def _all_in(label: str, known: AbstractSet[str]) -> bool:

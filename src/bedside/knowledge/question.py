@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bedside.clinical.drugs import class_name, class_of
 from bedside.clinical.vocabulary import Expansion, expand
 from bedside.core.value import value
 from bedside.knowledge.sought import Sort, sought
+from bedside.language.stems import stem as stem_of
 from bedside.language.stems import stems, words
 
 __all__ = ["Question", "read_question"]
@@ -28,6 +30,8 @@ _ASKING = re.compile(
 )
 _SYNONYM = 0.5
 """What a synonym weighs beside a written word; spellings and spelt-out abbreviations weigh more."""
+_CLASS = 0.4
+"""What the words of a medicine's class weigh together."""
 
 
 @value
@@ -86,6 +90,13 @@ def read_question(text: str) -> Question:
                 added[stem] = max(added.get(stem, 0.0), weight)
         if expansion.kind in {"abbreviation", "lay", "brand"} and expansion.weight >= _SURE:
             spelt.append(expansion.replacement)
+    for word in dict.fromkeys(words(text)):
+        for key in class_of(word):  # "dapagliflozin" also finds "SGLT2 inhibitor"
+            found = stems(class_name(key))
+            groups.get(stem_of(word), set()).update(found)
+            for stem in found:
+                if stem not in terms:
+                    added[stem] = max(added.get(stem, 0.0), _CLASS / max(len(found), 1) ** 0.5)
     spoken = f"{text} ({', '.join(dict.fromkeys(spelt))})" if spelt else text
     return Question(
         text=text,

@@ -11,14 +11,14 @@ the subject that many passages share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bedside.core.value import value
-from bedside.knowledge.filters import allowed, named
+from bedside.knowledge.filters import allowed, named, titled
 from bedside.knowledge.fuse import fuse
 from bedside.knowledge.index.entry import Document
 from bedside.knowledge.index.scoring import (
@@ -64,13 +64,22 @@ _MOSTLY = 0.5
 """Where more of the candidates than this are parts of documents, passages lean on their documents."""
 WHOLE_DEPTH = 20
 """Of so many of the best documents every passage is looked at."""
-SORT_WORTH = 2.0
-"""What a heading of another sort than is asked for costs, in standard deviations."""
+TITLE_WORTH = 1.0
+"""What it is worth to a document that the question holds all of its title, in standard deviations."""
+SORT_WORTH, SORT_FITS = 2.0, 0.1
+"""What a heading of another sort than is asked for costs, and one of that sort gains, in standard
+deviations; a heading of no sort ("Gout in kidney disease") speaks for itself."""
 NEIGHBOURHOOD = 100
 NEIGHBOURS = 20
 NEIGHBOURS_SHARE = 0.2
 """Among so many of the best, a passage's so many nearest give this share of its score."""
 TELLING_WORDS = 8
+SHORT_WORTH = 2.0
+"""A passage of fewer words than the first loses up to the second, in standard deviations."""
+
+
+_Owner = tuple[int, int]
+"""A document: number of its segment, and its number inside it."""
 
 
 @value
@@ -147,13 +156,14 @@ def rank(
     by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
     scores = _fused(segments, first, hits, by_name)
     if feedback:
-        whole = None
+        standing: dict[_Owner, float] | None = None
         if _in_parts(segments, masks, list(scores)):
             terms = question.terms if use_words else None
             whole = wholes(segments, masks, terms=terms, cosines=first.vectors)
-            for place in _of_the_best(segments, masks, first, whole, scores):
+            standing = _standing(segments, question, whole, _owners(segments, scores))
+            for place in _of_the_best(segments, masks, first, standing):
                 scores.setdefault(place, 0.0)
-        scores = _fed_back(segments, question, first, scores, statistics, by_name, whole)
+        scores = _fed_back(segments, question, first, scores, statistics, by_name, standing)
     order = sorted(
         scores,
         key=lambda place: (
@@ -204,7 +214,7 @@ def _fed_back(
     scores: dict[Place, float],
     statistics: Statistics,
     by_name: list[Place],
-    whole: Wholes | None,
+    standing: Mapping[_Owner, float] | None,
 ) -> dict[Place, float]:
     """The candidates once more, for the question as the best of them would put it.
 
@@ -218,7 +228,7 @@ def _fed_back(
     places = sorted(scores)
     both = first.words is not None and first.vectors is not None
     direct = both and question.direct
-    widened = not direct and whole is None
+    widened = not direct and standing is None
     words, vectors = (
         _same_again(first, places)
         if not widened
@@ -241,50 +251,40 @@ def _fed_back(
         joined += share * _standard(words)
     if both and widened:
         joined = _with_neighbours(segments, question, places, joined)
-    if whole is not None:
-        joined = _with_wholes(segments, places, joined, whole)
+    if standing is not None:
+        own = np.array([standing[owner] for owner in _owners(segments, places)])
+        joined = (1 - WHOLE_SHARE) * joined + WHOLE_SHARE * own
     if question.sorts:
-        sorts = np.array([segments[p.segment].sorts[p.chunk] for p in places])
-        joined -= SORT_WORTH * ((sorts != 0) & ((sorts & int(question.sorts)) == 0))
-    lengths = np.array([segments[p.segment].lengths[p.chunk] for p in places], dtype=np.float64)
-    joined -= np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
-    joined -= np.array([segments[p.segment].aside[p.chunk] for p in places], dtype=np.float64)
+        sorts = _at([segment.sorts for segment in segments], places)
+        fits = (sorts & int(question.sorts)) > 0
+        joined += SORT_FITS * fits - SORT_WORTH * ((sorts != 0) & ~fits)
+    lengths = _at([segment.lengths for segment in segments], places)
+    joined -= SHORT_WORTH * np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
+    joined -= _at([segment.aside for segment in segments], places)
+    worth = 1.0 / (1.0 + np.exp(-np.round(joined, 6)))
     return {
-        place: float(1.0 / (1.0 + np.exp(-score))) + fused.get(place, 0.0)
-        for place, score in zip(places, np.round(joined, 6), strict=True)
+        place: own + fused.get(place, 0.0)
+        for place, own in zip(places, worth.tolist(), strict=True)
     }
 
 
-def _of_the_best(
-    segments: Sequence[Segment],
-    masks: Sequence[NDArray[np.bool_]],
-    first: _Scores,
-    whole: Wholes,
-    scores: Mapping[Place, float],
-) -> list[Place]:
-    """Every passage of the best documents among the candidates' that shares a word or is not far."""
-    owners = sorted({(p.segment, int(segments[p.segment].owner[p.chunk])) for p in scores})
-    worth = _standing(whole, owners)
-    order = sorted(range(len(owners)), key=lambda i: (-worth[i], owners[i]))[:WHOLE_DEPTH]
-    found: list[Place] = []
-    for number, owner in (owners[i] for i in order):
-        at = np.flatnonzero(masks[number] & (segments[number].owner == owner))
-        near = np.zeros(len(at), dtype=bool)
-        if first.words is not None:
-            near |= first.words.scores[number][at] > 0
-        if first.vectors is not None:
-            near |= first.vectors[number][at] > 0
-        found.extend(Place(number, chunk) for chunk in at[near].tolist())
+def _at(figures: Sequence[NDArray[Any]], places: Sequence[Place]) -> NDArray[Any]:
+    """One figure of each place, from arrays by segment."""
+    chunks = np.array([place.chunk for place in places], dtype=np.int64)
+    if len(figures) == 1:
+        return figures[0][chunks]
+    numbers = np.array([place.segment for place in places], dtype=np.int64)
+    found = np.zeros(len(places), dtype=figures[0].dtype)
+    for number, own in enumerate(figures):
+        found[numbers == number] = own[chunks[numbers == number]]
     return found
 
 
-def _standing(whole: Wholes, owners: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """The documents' own scores beside each other: cosine and words, each standardised."""
-    total = np.zeros(len(owners))
-    for figures in (whole.words, whole.nearest):
-        if figures is not None:
-            total += _standard(np.array([figures[number][owner] for number, owner in owners]))
-    return np.round(total, 6)
+def _owners(segments: Sequence[Segment], places: Iterable[Place]) -> list[_Owner]:
+    """The document of each place: number of its segment, and its own number there."""
+    wanted = list(places)
+    owners = _at([segment.owner for segment in segments], wanted).tolist()
+    return [(place.segment, owner) for place, owner in zip(wanted, owners, strict=True)]
 
 
 def _in_parts(
@@ -295,22 +295,43 @@ def _in_parts(
         np.bincount(segment.owner[mask], minlength=len(segment.documents))
         for segment, mask in zip(segments, masks, strict=True)
     ]
-    parts = sum(1 for p in places if counts[p.segment][segments[p.segment].owner[p.chunk]] > 1)
+    parts = sum(1 for number, own in _owners(segments, places) if counts[number][own] > 1)
     return parts > _MOSTLY * len(places)
 
 
-def _with_wholes(
-    segments: Sequence[Segment],
-    places: Sequence[Place],
-    scores: NDArray[np.float64],
-    whole: Wholes,
-) -> NDArray[np.float64]:
-    """The scores, mixed with those of the documents."""
-    owners = [(p.segment, int(segments[p.segment].owner[p.chunk])) for p in places]
+def _standing(
+    segments: Sequence[Segment], question: Question, whole: Wholes, owners: Iterable[_Owner]
+) -> dict[_Owner, float]:
+    """The documents' own scores beside each other: cosine, words, and being named by title."""
     distinct = sorted(set(owners))
-    standing = dict(zip(distinct, _standing(whole, distinct), strict=True))
-    own = np.array([standing[owner] for owner in owners])
-    return (1 - WHOLE_SHARE) * scores + WHOLE_SHARE * own
+    named_so = [titled(segments[number].documents[own], question) for number, own in distinct]
+    total = TITLE_WORTH * np.array(named_so, dtype=np.float64)
+    for figures in (whole.words, whole.nearest):
+        if figures is not None:
+            total += _standard(np.array([figures[number][own] for number, own in distinct]))
+    return dict(zip(distinct, np.round(total, 6).tolist(), strict=True))
+
+
+def _of_the_best(
+    segments: Sequence[Segment],
+    masks: Sequence[NDArray[np.bool_]],
+    first: _Scores,
+    standing: Mapping[_Owner, float],
+) -> list[Place]:
+    """Every passage of the best documents that shares a word or is not wholly unlike."""
+    best = sorted(standing, key=lambda owner: (-standing[owner], owner))[:WHOLE_DEPTH]
+    found: list[Place] = []
+    for number, (segment, mask) in enumerate(zip(segments, masks, strict=True)):
+        chosen = np.zeros(len(segment.documents), dtype=bool)
+        chosen[[own for of, own in best if of == number]] = True
+        at = np.flatnonzero(mask & chosen[segment.owner])
+        near = np.zeros(len(at), dtype=bool)
+        if first.words is not None:
+            near |= first.words.scores[number][at] > 0
+        if first.vectors is not None:
+            near |= first.vectors[number][at] > 0
+        found.extend(Place(number, chunk) for chunk in at[near].tolist())
+    return found
 
 
 def _with_neighbours(

@@ -121,10 +121,6 @@ _WORDS: tuple[tuple[re.Pattern[str], Sort], ...] = tuple(
             ),
             Sort.HARMS,
         ),
-        (
-            r"treat(?:ed|ing|ments?)?|manag\w+|what to do|therap(?:y|ies)|control",
-            _ANY_CARE,
-        ),
         (r"differential|what else (?:is|might|may|could)|rule out", Sort.DIFFERENTIAL),
         (r"surg\w+|operations?|operate|theatre|excision|banding|transplant\w*", Sort.SURGERY),
         (
@@ -136,6 +132,12 @@ _WORDS: tuple[tuple[re.Pattern[str], Sort], ...] = tuple(
         ),
     )
 )
+
+
+_CARE = re.compile(
+    r"\b(?:treat(?:ed|ing|ments?)?|manag\w+|what to do|therap(?:y|ies)|control)\b", re.IGNORECASE
+)
+"""Asks for any care, unless the question says which."""
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -156,4 +158,6 @@ def sought(text: str) -> Sort:
             found |= sort
     if any(generic_of(word) for word in dict.fromkeys(words(text))):
         found |= Sort.MEDICINES
+    if not found & _ANY_CARE and _CARE.search(text):
+        found |= _ANY_CARE
     return found
