@@ -122,11 +122,9 @@ class Turning:
 
         try:
             result = await turn(chain, request, services, emit)
-        except BaseException:
-            if self.telemetry is not None and ledger.ended is not None:
-                self.telemetry.turn(ledger.ended.body)
-            raise
         finally:
+            if self.telemetry is not None and ledger.ended is not None:  # it was cut
+                self.telemetry.turn(ledger.ended.body)
             if gateway is not self._gateway:
                 await gateway.aclose()
         await self._learn(routed, result)
