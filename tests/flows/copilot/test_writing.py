@@ -11,11 +11,13 @@ import pytest
 
 from bedside.context import assemble
 from bedside.core.context import Item
+from bedside.core.turn import Lost
 from bedside.flows.copilot import COPILOT
 from bedside.flows.copilot.excerpts import readable
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.numbers import number_draft
 from bedside.grounding.gate import gate_for
+from bedside.record.needs import Contradiction, RecordNeed
 
 _spec = importlib.util.spec_from_file_location("cases", Path(__file__).with_name("conftest.py"))
 cases = importlib.util.module_from_spec(_spec)
@@ -138,6 +140,30 @@ def test_no_list_is_announced_that_has_no_entries(full):
         for here, below in zip(lines, [*lines[1:], ""], strict=True):
             if here.endswith(":"):
                 assert below.startswith(("- ", "By rule")), (question, here)
+
+
+def test_a_record_that_could_not_be_read_is_not_passed_off_as_an_empty_one(full):
+    view = turn("should she start metformin?", full.build())
+    lost = {
+        need: Lost(why="timeout") if isinstance(need, RecordNeed) else got
+        for need, got in view.gathered.items()
+    }
+    text = released(replace(view, gathered=lost)).text
+    assert text.startswith("The record could not be read")
+    assert "not recorded" not in text.lower()
+    plain = replace(view.request, options=(("audience", "patient"),))
+    said = released(replace(view, gathered=lost, request=plain)).text
+    assert said == "I could not read your record just now. Please ask again."
+
+
+def test_yes_is_said_with_what_contradicts_it(full):
+    facts = full.build()
+    both = tuple(fact for fact in facts.facts if fact.name == "Type 2 diabetes mellitus")
+    found = Contradiction(rule="active-and-resolved", text="Two entries disagree.", facts=both)
+    draft = COPILOT.answer(turn("does she have diabetes", replace(facts, contradictions=(found,))))
+    assert draft is not None
+    assert draft.text.startswith("Yes, active: Type 2 diabetes mellitus")
+    assert "Contradiction: Two entries disagree [" in draft.text
 
 
 # ---- without a patient

@@ -33,7 +33,7 @@ from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
 from bedside.flows.flow import View
 from bedside.record.contradictions import allergy_conflict
-from bedside.record.needs import Fact, RecordFacts
+from bedside.record.needs import Fact, RecordFacts, RecordNeed
 from bedside.record.rows import says_none_known
 
 __all__ = ["plain_problem", "write_for_reader"]
@@ -49,6 +49,7 @@ _NEAR = 60.0
 _ON_MEDICINES = "Do not start, stop or change a medicine on your own. Ask your doctor first."
 _NOT_FOUND = "I did not find this in your record. That does not mean it is not so."
 _GREETING = "Hello. Ask about your own record, or what a test result means."
+_NOT_READ = "I could not read your record just now. Please ask again."
 _NEWS = "If you feel very ill, get help now."
 _LISTS = {"medications", "conditions", "allergies", "immunizations"}
 _HEADS = {
@@ -71,7 +72,8 @@ def write_for_reader(view: View[Nothing], draft: Draft) -> Draft:
         return replace(draft, text=_GREETING)
     record = facts_of(view)
     if record is None:
-        return _general(view)
+        lost = any(isinstance(need, RecordNeed) for need in view.gathered)
+        return replace(draft, text=_NOT_READ) if lost else _general(view)
     sheet = Sheet()
     parsed = parsed_of(view)
     if parsed.queries:

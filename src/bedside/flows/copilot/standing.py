@@ -60,7 +60,7 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         conflict = allergy_conflict(entity.key, allergy.name) if entity.kind == "drug" else None
         if conflict is not None:
             sheet.say(f"Allergy recorded: {allergy_line(allergy)} {sheet.cite(allergy)}.")
-            if not standing:  # a medicine that is taken is told as a contradiction
+            if not standing or conflict.severity == "info":  # else told as a contradiction
                 _rule(f"{conflict.text.rstrip('.')}", sheet, allergy)
             found = True
     if entity.kind == "drug" and not standing:

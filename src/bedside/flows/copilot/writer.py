@@ -34,12 +34,12 @@ from bedside.flows.copilot.standing import (
     tell_entity,
 )
 from bedside.flows.copilot.summary import write_summary
-from bedside.flows.copilot.tools.events import thing_name
+from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
 from bedside.flows.flow import View
 from bedside.record.insights import priorities
-from bedside.record.needs import Contradiction, Insight, RecordFacts
+from bedside.record.needs import Contradiction, Insight, RecordFacts, RecordNeed
 
 __all__ = ["write_unaided"]
 
@@ -59,6 +59,7 @@ _PRESSING = {"drug", "plan", "medications"}
 """Intents whose answer may lead to a prescription: allergies stand before the rest."""
 _BROAD = {"plan", "unknown", "risk", "diagnosis", "question", "drug", "protocol"}
 _DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
+_PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
 _CITED_SOURCE = re.compile(r"\s*\(source: .*?\)(?=\.?\s*\Z)", re.DOTALL)
 
@@ -71,6 +72,10 @@ def write_unaided(view: View[Nothing]) -> Draft:
     sheet = Sheet()
     limit = MODES[view.plan.mode].words
     record = facts_of(view)
+    if record is None and any(isinstance(need, RecordNeed) for need in view.gathered):
+        sheet.say("The record could not be read, so nothing is said about this patient. Ask again.")
+        sheet.missing("the record: it could not be read")
+        return sheet.draft(by="extractive")
     if not grounded(view.opened) or record is None:
         _knowledge(view, sheet, limit)
         return sheet.draft(by="extractive")
@@ -130,8 +135,12 @@ def _grounded(
     view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int, *, after_document: bool
 ) -> None:
     parsed = parsed_of(view)
-    overdue = bool(_DUE.search(view.request.text)) and not _VACCINE.search(view.request.text)
     entities = parsed.entities[:_MOST_ENTITIES]
+    overdue = bool(_DUE.search(view.request.text)) and not _VACCINE.search(view.request.text)
+    if overdue and "overdue" not in view.request.text.lower() and not entities:
+        awaited = [one for one in matching(_PREGNANCY, record.of("conditions")) if is_active(one)]
+        if awaited:  # "when is she due?" asks for the birth
+            overdue, entities = False, (_PREGNANCY,)
     if after_document:
         sheet.gap()
         sheet.say("In the record:")
@@ -144,7 +153,8 @@ def _grounded(
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
     if not entities and not bearing and not overdue and view.plan.intent in _BROAD:
-        _leading(record, sheet, limit, medicines=of_medicines)
+        unnamed = view.plan.intent == "unknown" and not parsed.topics and bool(record.insights)
+        _leading(record, sheet, limit, medicines=of_medicines, unnamed=unnamed and _grave(record))
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
     if view.plan.intent in _PRESSING or drugs:
         tell_allergies(record, sheet)
@@ -153,18 +163,25 @@ def _grounded(
         _unmeasured(bearing, record, sheet)
     if overdue and not sheet.lines:
         sheet.say("No rule finds a test overdue in this record.")
-        sheet.missing("an overdue test")
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
 
 
-def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:
+def _leading(
+    record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool, unnamed: bool
+) -> None:
     """The gravest findings by rule head a question about the patient as a whole."""
+    if unnamed:
+        sheet.say("The record names nothing of this kind; what rules find gravest is:")
     for one in _of_first_rank(record, medicines=medicines):
         if all(sheet.cites(fact) for fact in one.facts):
             continue
         _insight(one, sheet, limit)
+
+
+def _grave(record: RecordFacts) -> bool:
+    return any(one.severity != "info" for one in priorities(record))
 
 
 def _of_first_rank(record: RecordFacts, *, medicines: bool) -> Sequence[Insight]:

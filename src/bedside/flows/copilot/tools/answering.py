@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from bedside.core.turn import Draft
+from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.tools.allergies import answer_allergies, warn_of_allergy
 from bedside.flows.copilot.tools.events import answer_event
@@ -51,6 +52,23 @@ def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> boo
             answered = answer_event(query, record, sheet)
             if answered and query.topic == "medications" and query.ask in {"any", "dose"}:
                 warn_of_allergy(query.entity, record, sheet)
+            if answered and query.ask in {"any", "dose"}:
+                _contradicted(query, record, sheet)
             return answered
         case _:
             return answer_list(query, record, sheet)
+
+
+_OF_STANDING = {"active-and-resolved", "active-past-end", "medicine-twice", "class-twice"}
+
+
+def _contradicted(query: Query, record: RecordFacts, sheet: Sheet) -> None:
+    """Say beside "yes" that entries disagree about the thing: the answer rests on one of them."""
+    if query.entity is None:
+        return
+    named = {fact.source.id for fact in matching(query.entity, record.facts)}
+    for found in record.contradictions:
+        if found.rule in _OF_STANDING and any(one.source.id in named for one in found.facts):
+            line = f"Contradiction: {found.text.rstrip('.')} {sheet.cite(*found.facts)}."
+            if line not in sheet.lines:
+                sheet.say(line)
