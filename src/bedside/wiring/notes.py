@@ -20,6 +20,7 @@ from bedside.core.value import value
 from bedside.flows.notes import Note, NoteNeed, StoredNote
 from bedside.knowledge.parse.apart import parse_apart
 from bedside.storage import access
+from bedside.storage.store import Store
 from bedside.storage.tables.source import source
 from bedside.wiring import records
 from bedside.wiring.ask import Ask, Who
@@ -253,7 +254,17 @@ def _keep(
     return ident
 
 
-def read_note(connection: Connection, grant: Grant, need: NoteNeed) -> Note:
+async def read_note(store: Store, grant: Grant, need: NoteNeed) -> Note:
+    """A note inside the grant's scope, cut into sections and chunks.
+
+    Raises:
+        NotFound: there is none.
+    """
+    stored = await store.read(lambda c: _stored(c, grant, need))
+    return await asyncio.to_thread(Note, stored)  # no transaction waits for it
+
+
+def _stored(connection: Connection, grant: Grant, need: NoteNeed) -> StoredNote:
     """The newest revision of a note inside the grant's scope.
 
     Raises:
@@ -282,4 +293,4 @@ def read_note(connection: Connection, grant: Grant, need: NoteNeed) -> Note:
         title=row.title,
         dated=row.dated,
     )
-    return Note(StoredNote(source=kept, text=row.text))
+    return StoredNote(source=kept, text=row.text)

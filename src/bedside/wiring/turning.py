@@ -273,7 +273,7 @@ class Turning:
             return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
 
         async def note(need: NoteNeed, grant: Grant) -> Any:
-            return await self.store.read(lambda c: read_note(c, grant, need))
+            return await read_note(self.store, grant, need)
 
         return Sources(
             readers={

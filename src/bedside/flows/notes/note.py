@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,10 @@ class Note:
         self.chunks = tuple(note_chunks(self.text, self.sections))
 
     @cached_property
+    def _ends(self) -> list[int]:
+        return [chunk.end for chunk in self.chunks]
+
+    @cached_property
     def by_id(self) -> Mapping[str, NoteChunk]:
         """The chunks by their ids."""
         return {chunk.id: chunk for chunk in self.chunks}
@@ -59,7 +64,10 @@ class Note:
 
     def holder(self, start: int, end: int) -> NoteChunk | None:
         """The first chunk that holds `[start, end)` whole: in an overlap, the lower one."""
-        return next((c for c in self.chunks if c.start <= start and end <= c.end), None)
+        at = bisect_left(self._ends, end)  # chunks end in order
+        if at == len(self.chunks) or self.chunks[at].start > start:
+            return None
+        return self.chunks[at]
 
     def cite(self, start: int, end: int) -> str | None:
         """The written citation of `[start, end)`; `None` where no chunk holds it whole."""
