@@ -8,6 +8,7 @@ document's words, and the cosine of its best passage.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def _words(
     mean = max(sum(float(own.sum()) for own in lengths) / max(number, 1), 1e-9)
     scores = tuple(np.zeros(len(own)) for own in passages)
     for term, weight in terms.items():
-        counts: list[Floats] = []
+        counts: list[NDArray[Any]] = []
         for segment, mask, own in zip(segments, masks, passages, strict=True):
             chunks, times = segment.postings(term)
             counts.append(
