@@ -191,7 +191,7 @@ def test_patient_tools_are_off_unless_allowed(home):
     assert "Adeyemi" not in found.content[0].text
 
 
-@pytest.mark.requirement("EN-S1")
+@pytest.mark.requirement("EN-S3")
 def test_a_scope_of_one_patient_shows_no_other(home):
     scope = Scope(records=True, patients=frozenset({"demo-chow"}))
     listed = asked(home, scope, "list_patients", {})

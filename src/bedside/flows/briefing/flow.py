@@ -116,7 +116,7 @@ def _compose(view: View[Nothing]) -> Done[Nothing]:
     final = view.done[-1]
     if final.prompt is None or chart_in(view) is None or view.request.option("call") == "no":
         return final
-    briefing = _briefing(replace(view, done=view.done[:-1]))
+    briefing = _left(_briefing(replace(view, done=view.done[:-1])), final.verdict.text)
     numbering = final.prompt.numbering
     wrote = view.done[0] if len(view.done) > 1 else None
     by = (
@@ -134,6 +134,29 @@ def _compose(view: View[Nothing]) -> Done[Nothing]:
         prompt=replace(asked, numbering=numbering, shown=final.prompt.shown),
         draft=replace(final.draft, by=by, payload={"briefing": body}),
         verdict=replace(final.verdict, removed=removed, findings=_once(findings)),
+    )
+
+
+def _left(briefing: Briefing, text: str) -> Briefing:
+    """The briefing without what the last check removed; a flag of a rule stays, whatever happens."""
+
+    def stands(cited: Cited) -> bool:
+        return cited.text in text
+
+    return replace(
+        briefing,
+        summary=replace(
+            briefing.summary,
+            conditions=tuple(filter(stands, briefing.summary.conditions)),
+            changes=tuple(filter(stands, briefing.summary.changes)),
+        ),
+        flags=tuple(
+            flag
+            for flag in briefing.flags
+            if flag.source == "rule" or all(map(stands, flag.description))
+        ),
+        actions=tuple(one for one in briefing.actions if stands(one.text)),
+        guidance=tuple(filter(stands, briefing.guidance)),
     )
 
 
