@@ -42,7 +42,7 @@ _KIN = (
 )
 _DEGREE = r"(?:M\.?D\.?|D\.?O\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|Ph\.?D\.?|MBBS|FRCS|FRCP|MRCP|FACS|FACC|DPM|DDS|LCSW|CRNA|CNM|PharmD|MSN|FNP(?:-[A-Z]+)?|BSN|DNP|OD|PT|OT)"
 _PLACES: tuple[re.Pattern[str], ...] = (
-    re.compile(rf"\b{_TITLE}\.?[ \t]+(?P<name>{_NAME}|{_UPPER})"),
+    re.compile(rf"\b{_TITLE}\.?[ \t]+(?P<name>(?:{_PARTICLE}[ \t]+){{0,2}}{_NAME}|{_UPPER})"),
     re.compile(rf"(?<![\w]){_LABEL}[ \t]*[:=][ \t]*(?:{_TITLE}\.?[ \t]+)?(?P<name>{_CAP},[ \t]*{_NAME}|{_NAME}|{_UPPER}(?:,[ \t]*{_UPPER})?)"),
     re.compile(
         rf"(?P<name>{_FULL})(?:,)?[ \t]+(?:is|was|presents|returns|comes|a|an)\b[^.\n]{{0,30}}?"
@@ -95,6 +95,8 @@ _EPONYMS = _set(
     reye romberg schober sjogren spurling tinel tourette trendelenburg turner valsalva virchow weber wegener wernicke whipple wilson young long short grey
     gray green rose hill bird day power price stone may april june august rich sharp hand foot head march summer love hope grace faith joy ward"""
 )  # fmt: skip
+_SURNAMES = _set("white black english french german may march day price christmas king hall")
+"""Words that are surnames, too: kept behind a first name."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SHORTEST = 3
 _PARTICLES = frozenset(
@@ -157,7 +159,7 @@ def _kept(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _may_be(word: str, *, first: bool) -> bool:
     low = word.lower()
-    if not first and (low in _PARTICLES or len(word) == 1):
+    if not first and (low in _PARTICLES or len(word) == 1 or low in _SURNAMES):
         return True
     return low not in _NOT_NAMES and not (len(word) > _SHORTEST and generic_of(word) is not None)
 
