@@ -269,8 +269,6 @@ UNMARKED = frozenset(
         "IN-22",
         "IN-23",
         "IN-24",
-        "NO-09",
-        "NO-10",
         "RELIABILITY-10",
         "RELIABILITY-11",
         "RELIABILITY-12",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import anyio
 import pytest
 
+from bedside.core.errors import BadInput
+from bedside.flows.notes.prompts import read_prompt
 from bedside.settings import load_settings
+from bedside.storage import catalogue
 from bedside.testing.provider import FakeProvider, Fault, Said
 from bedside.wiring import build_engine
 from bedside.wiring.notes import summarise
@@ -260,3 +264,49 @@ def test_text_of_a_note_that_closes_fences_or_orders_things_stays_data(tmp_path)
         asked = provider.of("openai")[0].text
     assert str(asked).count("</chunks_with_headers>") == 1
     assert turn["status"] == "complete"
+
+
+@pytest.mark.requirement("NO-09")
+def test_a_template_with_a_missing_or_unknown_variable_fails_when_it_is_read():
+    with pytest.raises(BadInput, match="chunks_with_headers"):
+        read_prompt("text_summary", "Summarise it.")
+    with pytest.raises(BadInput, match="no variable"):
+        read_prompt("text_summary", "{chunks_with_headers} for {patient}")
+    with pytest.raises(BadInput, match="summary_sections"):
+        read_prompt("plan_generation", "{section_titles_list}")
+
+
+@pytest.mark.requirement("NO-09")
+def test_a_tenants_own_prompt_is_sent_and_its_hash_is_in_the_turn(tmp_path):
+    own = "Our house style. {chunks_with_headers} Be brief."
+
+    async def write(text: str) -> None:
+        engine = build_engine(
+            load_settings(home=tmp_path / "home", environ={"BEDSIDE_EMBEDDER": "none"})
+        )
+        try:
+            await engine.store.write(
+                lambda c: catalogue.put(
+                    c,
+                    tenant="default",
+                    kind="prompt",
+                    key="notes/text_summary",
+                    body=text,
+                    by="tester",
+                    at=engine.clock.now(),
+                )
+            )
+        finally:
+            await engine.close()
+
+    anyio.run(write, own)
+    with FakeProvider([Said(text=GOOD), Said(text=plan())]) as provider:
+        turn, _ = run(tmp_path, provider)
+        asked = json.dumps(provider.of("openai")[0].body)
+    assert "Our house style." in asked
+    assert "Be brief." in asked
+    digest = hashlib.sha256(own.encode()).hexdigest()
+    assert turn["prompts"]["text_summary"] == digest[: len(turn["prompts"]["text_summary"])]
+    anyio.run(write, "No variable here.")
+    with FakeProvider([Said(text=GOOD)]) as provider, pytest.raises(BadInput):
+        run(tmp_path, provider)
