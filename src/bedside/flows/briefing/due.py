@@ -159,9 +159,7 @@ def _wanted(chart: Chart, rule: ScreeningRule) -> ScreeningRule | None:
     if rule.bmi is not None and not _heavy(chart, rule.bmi):
         return None
     done = [
-        fact.name
-        for category in ("conditions", "procedures")
-        for fact in chart.record.of(category)  # type: ignore[arg-type]
+        fact.name for category in ("conditions", "procedures") for fact in chart.record.of(category)
     ]
     return None if rule.pointless(done) else rule
 
