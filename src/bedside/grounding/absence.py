@@ -156,6 +156,9 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 )  # fmt: skip
 _LEVEL = re.compile(r"\b(?:level|concentration)s?\b", re.IGNORECASE)
 _SURE = 0.5
+_Others = list[
+    tuple[frozenset[str], frozenset[str]]
+]  # a term's stems, and those of another wording
 
 
 def missing(text: str) -> list[Missing]:
@@ -192,12 +195,17 @@ def contradicted(said: Read, passages: Iterable[Passage], read: Memo) -> str:
         return ""
     rows = list(passages)
     for one in wanted:
-        if any(_holds(one, row, read) for row in rows):
+        others = [
+            (read(e.term).keys, words)
+            for e in expand(one.text)
+            if e.weight >= _SURE and (words := read(e.replacement).keys)
+        ]
+        if any(_holds(one, row, read, others) for row in rows):
             return one.text
     return ""
 
 
-def _holds(one: Missing, row: Passage, read: Memo) -> bool:
+def _holds(one: Missing, row: Passage, read: Memo, others: _Others) -> bool:
     mine = read(one.text)
     if _ALLERGY_ONLY.match(one.text.strip()):
         return _allergy(row)
@@ -214,7 +222,7 @@ def _holds(one: Missing, row: Passage, read: Memo) -> bool:
         re.sub(r"\b(?:since|after|before|until|during)\b", "", plain) if mine.dates else plain
     ):
         return False
-    return _stands(read(plain), theirs, read, denied=_denied_things(theirs))
+    return _stands(read(plain), theirs, others)
 
 
 def _without(mine: Read) -> str:
@@ -302,7 +310,7 @@ def _denied_things(theirs: Read) -> frozenset[str]:
     )
 
 
-def _stands(mine: Read, theirs: Read, read: Memo, *, denied: frozenset[str]) -> bool:
+def _stands(mine: Read, theirs: Read, others: _Others) -> bool:
     """Does the passage hold the thing, and affirm it of the patient?"""
     inside = [*mine.drugs, *mine.analytes]
     if _ALLERGY.search(theirs.text) and not _ALLERGY.search(mine.text) and mine.drugs:
@@ -323,19 +331,12 @@ def _stands(mine: Read, theirs: Read, read: Memo, *, denied: frozenset[str]) -> 
     if not names <= held or (not names and not rest):
         return False
     if not rest <= theirs.keys:
-        other = {
-            key
-            for one in expand(mine.text)
-            if one.weight >= _SURE
-            and (words := read(one.replacement).keys)
-            and words <= theirs.keys
-            for key in read(one.term).keys
-        }
+        other = {key for keys, words in others if words <= theirs.keys for key in keys}
         if not rest <= theirs.keys | other:
             return False
         return not _all_denied(theirs, {key for key in theirs.keys if key not in _EMPTY}, mine)
     hits = (names | rest) - _EMPTY
-    if hits & denied:
+    if hits & _denied_things(theirs):
         return False
     return not _all_denied(theirs, hits, mine)
 

@@ -14,7 +14,7 @@ from typing import Literal
 from bedside.language.dates import Written
 from bedside.language.quantities import Frequency, Quantity, quantities, unit_key
 
-__all__ = ["spelled", "worded"]
+__all__ = ["has_number_words", "spelled", "worded"]
 
 _ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
@@ -67,7 +67,8 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|"
+    r"(?<![^\W\d_])(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    r"seventeen|eighteen|nineteen|twenty|thirty|"
     r"forty|fifty|sixty|seventy|eighty|ninety|half|quarter|dozen)\b|[½¼¾]|\b[13]/[24]\b",
     re.IGNORECASE,
 )
@@ -87,6 +88,11 @@ _AS_UNIT = {
 }  # fmt: skip
 
 
+def has_number_words(text: str) -> bool:
+    """May there be a figure in words? Cheap to ask."""
+    return _HINT.search(text) is not None
+
+
 def worded(
     text: str, *, rhythms: Sequence[Frequency] = (), days: Sequence[Written] = ()
 ) -> list[Quantity]:
@@ -95,8 +101,6 @@ def worded(
     "half a tablet" and "1/2 tablet" are 0.5 with the unit "tablet"; "two readings" is 2 without a
     unit. Those inside a frequency ("three times a day") or a date are left out.
     """
-    if _HINT.search(text) is None:
-        return []
     taken = [(one.start, one.end) for one in (*rhythms, *days)]
     found: list[Quantity] = []
     for match in _WORDED.finditer(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from bedside.grounding.numerals import worded
+from bedside.grounding.numerals import has_number_words, worded
 from bedside.grounding.terms import Term, analytes, codes, drugs, stems
 from bedside.language.dates import Written, dates
 from bedside.language.laterality import SideOf, sides
@@ -37,7 +37,11 @@ class Read:
     @cached_property
     def quantities(self) -> list[Quantity]:
         """Its figures, in order: those in digits and those in words."""
-        spoken = worded(self.text, rhythms=self.frequencies, days=self.dates)
+        spoken = (
+            worded(self.text, rhythms=self.frequencies, days=self.dates)
+            if has_number_words(self.text)
+            else []
+        )
         if not self.digits:
             return spoken
         written = quantities(self.text, known=self.dates)

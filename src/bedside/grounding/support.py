@@ -256,8 +256,10 @@ def _doses(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
 
 def _rhythm(said: Read, evidence: Sequence[Evidence], texts: Sequence[Read]) -> Failed:
     """How often a medicine is taken must stand in the cited text, in any of its spellings."""
+    if not (said.drugs or any(text.drugs for text in texts)):
+        return None
     mine = [one for one in said.frequencies if _OFTEN.search(one.label)]
-    if not mine or not (said.drugs or any(text.drugs for text in texts)):
+    if not mine:
         return None
     theirs = {one.label for text in texts for one in text.frequencies}
     theirs |= {one.label for row in evidence if row.notes for one in frequencies(row.notes)}
