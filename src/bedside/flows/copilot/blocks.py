@@ -30,6 +30,7 @@ from bedside.flows.parts import (
     safety_block,
 )
 from bedside.knowledge.needs import Hit
+from bedside.knowledge.render import EMPTY
 from bedside.record.needs import RecordFacts
 
 __all__ = ["BUDGET_TOKENS", "HISTORY_TOKENS", "OUTPUT_TOKENS", "blocks_of", "country_of"]
@@ -269,13 +270,17 @@ def _within(hits: Sequence[Hit], tokens: int, count: Count) -> int:
 def _knowledge(view: View[Nothing]) -> list[Block]:
     """Guideline passages: whole or not at all."""
     found = hits_of(view, "knowledge")
-    if found is None or not found.hits:
+    if found is None:
         return []
+    if not found.hits:  # searched and empty is said; a search that failed is not the same
+        if found.degraded:
+            return []
+        return [Block("clinical_guidelines", EMPTY, zone="recency", priority=30)]
     with_patient = grounded(view.opened)
     best = in_order_of_worth(view)[:_MOST_PASSAGES]
     return [
         Block(
-            "guidelines",
+            "clinical_guidelines",
             [hit_item(hit, rank=_rank(place)) for place, hit in enumerate(best)],
             zone="recency",
             priority=30 if with_patient else 60,
