@@ -65,7 +65,10 @@ _VERB = (
 )
 _ORDER = re.compile(
     rf"^(?:please |also,? |then |and )?{_VERB}\b(?! of\b)"
-    r"|\b(?:I(?:['’]ll| will| would|['’]d| am going to|['’]m going to| have| also)|we(?:['’]ll| will| are going to|['’]re going to| can| would| should| shall| could)"
+    r"|\b(?:I(?:['’]ll| will| would|['’]d| am (?:also )?going to|['’]m (?:also )?going to| want (?:him|her|them|you|the patient|to)| plan to)"
+    r"|I (?:have |also |have also |did )?(?:recommend|prescrib|order|refer|advis|ask|instruct|request|counsel|encourag|schedul|suggest|urg|start|increas|decreas)\w*"
+    r"|(?:he|she|they|patient) (?:may|can|should|is to|are to) (?:continue|take|use|return|resume|come|start|stop)|come back|going to (?:require|need)"
+    r"|we(?:['’]ll| will| are (?:also )?going to|['’]re (?:also )?going to| can| would| should| shall| could)"
     r"|will (?:be )?(?:order\w*|start\w*|continu\w*|obtain\w*|schedul\w*|refer\w*|return|follow|send|check\w*|get|need|call|contact|have|take|use|see|go|monitor\w*|increase\w*"
     r"|decrease\w*|prescri\w*|repeat\w*|come|undergo|remain|discontinu\w*|stop|begin|add|give\w*|recheck\w*|proceed|provide\w*|try|plan|also|discuss|perform|do|be))\b"
     r"|\b(?:was|were|is|are|been|be) (?:ordered|referred|prescribed|advised|instructed|recommended|scheduled|encouraged|counsel\w*|asked|told|discharged|admitted"
@@ -91,7 +94,7 @@ _STATE = re.compile(
     _I,
 )
 _HEDGED = re.compile(
-    r"\b(?:consider(?:ed|ing)?|may|might|could|possibl[ey]|(?<!determine )(?<!see )(?<!assess )(?<!check )if|unless|depending|discuss(?:ed)?|option|as needed|would like|versus|vs\.?)\b",
+    r"\b(?:consider(?:ed|ing)?|may|might|could|possibl[ey]|(?<!determine )(?<!see )(?<!assess )(?<!check )if|unless|depending|(?<!to )discuss(?:ed)?|option|as needed|would like|versus|vs\.?)\b",
     _I,
 )
 _NOW = re.compile(
@@ -108,6 +111,11 @@ _LATE = re.compile(
 )
 _TOLD = re.compile(
     r"\b(?:I|we|she|he|they|patient|discussed|explained|reviewed|advised|ordered|counseled|reports?|denies|agrees?|you|your)\b",
+    _I,
+)
+_NO_PROBLEM = re.compile(
+    r"(?:medical reasoning|additional testing|medical treatment|stable|improv\w+|unchanged|resolved|doing well|(?:well )?controlled|none|n/?a"
+    r"|assessment|plan|impression|as above|see above|same)",
     _I,
 )
 _LONG = 90
@@ -166,6 +174,7 @@ def is_problem_line(text: str) -> bool:
         and not bare.lower().startswith(("patient ", "the patient", "she ", "he ", "they "))
         and _STATE.search(bare) is None
         and _TOLD.search(bare) is None
+        and _NO_PROBLEM.fullmatch(bare) is None
         and len(bare.split()) <= _FEW
         and _ORDER.search(bare) is None
         and any(char.isalpha() for char in bare)

@@ -79,9 +79,10 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
     summary: list[Statement] = []
     orders: list[_Said] = []
     seen: set[str] = set()
+    planned = any(one.kind in {"plan", "assessment_plan"} for one in note.sections)
     for said in _said(note):
         key = " ".join(said.text.lower().split()).strip(" .")
-        part = _part(said)
+        part = _part(said, planned=planned)
         if (part, key) in seen or (part == "patient_snapshot" and _said_before(said, summary)):
             continue
         seen.add((part, key))
@@ -137,10 +138,10 @@ def _inside_chunks(note: Note, start: int, end: int) -> Iterator[tuple[int, int]
         yield at, end
 
 
-def _part(said: _Said) -> Part | str:
+def _part(said: _Said, *, planned: bool) -> Part | str:
     kind, text = said.section.kind, said.text
     if kind in _ORDERING:
-        return _judged(kind, text)
+        return _judged(kind, text, planned=planned)
     if kind == "chief_complaint":
         return "patient_snapshot" if is_demographic(text) else "key_problems"
     if kind in {"present_illness", "other"}:
@@ -169,7 +170,7 @@ def _told(text: str, *, free: bool) -> Part | str:
     return "pertinent_history"
 
 
-def _judged(kind: SectionKind, text: str) -> Part | str:
+def _judged(kind: SectionKind, text: str, *, planned: bool) -> Part | str:
     """A statement of an assessment, a plan or instructions."""
     if is_demographic(text) and not is_order(text):
         return "patient_snapshot"
@@ -177,12 +178,8 @@ def _judged(kind: SectionKind, text: str) -> Part | str:
         return "pertinent_history"
     if is_problem_line(text):
         return "key_problems" if kind != "instructions" else "plan"
-    if kind == "assessment":
-        return (
-            "plan"
-            if is_order(text) and text.lower().startswith(("continue", "plan"))
-            else "assessment"
-        )
+    if kind == "assessment" and planned and not text.lower().startswith(("continue", "plan")):
+        return "assessment"
     if is_order(text):
         return "plan"
     return "plan" if kind == "instructions" else "assessment"
