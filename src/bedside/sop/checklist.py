@@ -28,6 +28,10 @@ def definition(contract: Contract) -> str:
     lines = [f"SOP {contract.id}, version {contract.version}: {contract.title} ({signed})."]
     if contract.codes:
         lines.append("Procedure codes: " + ", ".join(contract.codes) + ".")
+    for when in ("matching", "safety"):
+        needed = [field.id for field in contract.fields if field.when == when]
+        if needed:
+            lines.append(f"Fields {_WHEN[when]}: " + ", ".join(needed) + ".")
     if contract.documents:
         lines.append("Documents:")
         lines += [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import functools
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic import Field as Described
 
@@ -20,14 +24,43 @@ from bedside.sop.contract import (
     When,
 )
 
-__all__ = ["contract_schema", "read_contract"]
+__all__ = ["contract_schema", "read_contract", "shared_parts"]
+
+_SHARED = ("fields", "documents", "interpretation")
+
+
+@functools.cache
+def shared_parts() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Fields, documents and readings that contracts may `use`, by list and by id or type."""
+    path = resources.files("bedside.sop") / "data" / "shared.yaml"
+    raw = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 - only strings
+    return {
+        part: {one.get("id") or one["type"]: one for one in raw[part]} for part in _SHARED
+    }
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _used(raw: Any, part: str) -> Any:
+    """A part that says `use` takes what it does not say itself from the shared one."""
+    if not isinstance(raw, Mapping) or "use" not in raw:
+        return raw
+    name = raw["use"]
+    shared = shared_parts()[part].get(name)
+    if shared is None:
+        known = ", ".join(sorted(shared_parts()[part]))
+        raise ValueError(f"uses {name!r}, which is none of the shared {part}: {known}")
+    return {**shared, **{key: found for key, found in raw.items() if key != "use"}}
+
+
 class _Field(_Part):
+    @model_validator(mode="before")
+    @classmethod
+    def _shared(cls, raw: Any) -> Any:
+        return _used(raw, "fields")
+
     id: str = Described(pattern=r"[a-z][a-z0-9_]{1,40}")
     label: str
     section: Section
@@ -52,6 +85,11 @@ class _Field(_Part):
 
 
 class _Document(_Part):
+    @model_validator(mode="before")
+    @classmethod
+    def _shared(cls, raw: Any) -> Any:
+        return _used(raw, "documents")
+
     type: str
     label: str
     when: When
@@ -69,6 +107,11 @@ class _Finding(_Part):
 
 
 class _Interpretation(_Part):
+    @model_validator(mode="before")
+    @classmethod
+    def _shared(cls, raw: Any) -> Any:
+        return _used(raw, "interpretation")
+
     type: str
     findings: tuple[_Finding, ...]
 
