@@ -102,3 +102,9 @@ def test_units_have_one_spelling_and_are_never_converted(left, right, same):
 )
 def test_a_frequency_has_one_label_however_it_is_written(text, labels):
     assert [one.label for one in frequencies(text)] == labels
+
+
+@pytest.mark.parametrize("gap", [" ", "\n", "  \n  ", "\t"])
+def test_a_comparison_is_read_over_the_end_of_a_line(gap: str) -> None:
+    (found,) = quantities(f"when the eGFR is{gap}below 45, yet still")
+    assert (found.comparator, str(found.low)) == ("<", "45")

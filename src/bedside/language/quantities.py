@@ -271,7 +271,7 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     """The comparison written before a figure, and where it begins; else "" and the figure's."""
     before = text[max(0, at - _LOOK_BACK) : at]
     bare = before.rstrip()
-    if not bare or not (bare[-1] in _SIGNS or bare.rpartition(" ")[2].lower() in _LAST_WORDS):
+    if not bare or not (bare[-1] in _SIGNS or bare.rsplit(None, 1)[-1].lower() in _LAST_WORDS):
         return "", at
     match = _COMPARE.search(before)
     if match is None:
