@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bedside.flows.briefing.coverage import checked
@@ -66,11 +67,22 @@ def rule_flags(chart: Chart) -> tuple[Flag, ...]:
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """Gravest first, then by weight; of two with the same title and rule the first stands."""
+    """Gravest first, then by weight; of two with the same title and rule the first stands.
+
+    Among flags of one severity a rule that has spoken already lets others speak first, so that three
+    priorities are three things.
+    """
     once: dict[tuple[str, str], Flag] = {}
     for flag in flags:
         once.setdefault((flag.title.casefold(), flag.rule), flag)
-    return tuple(sorted(once.values(), key=lambda one: (GRAVITY[one.severity], -one.weight)))
+    ranked = sorted(once.values(), key=lambda one: (GRAVITY[one.severity], -one.weight))
+    said: Counter[str] = Counter()
+    placed: list[tuple[int, int, Flag]] = []
+    for flag in ranked:
+        own = bool(flag.rule) and not flag.rule.startswith("abnormal")
+        placed.append((GRAVITY[flag.severity], said[flag.rule] if own else 0, flag))
+        said[flag.rule] += 1
+    return tuple(flag for *_, flag in sorted(placed, key=lambda row: row[:2]))
 
 
 def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
