@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -268,6 +271,28 @@ def test_the_same_input_gives_the_same_bytes_and_the_contracts_names():
     assert body["faithfulness"]["negation"] == {"checked": 1, "wrong": 1}
     assert body["items"][0]["citations"][0]["quote"] == WORDS
     assert body["items"][0]["findings"][0]["kind"] == "negation"
+
+
+@pytest.mark.requirement("NO-08")
+def test_the_bytes_do_not_depend_on_the_process(tmp_path: Path):
+    summary = [
+        {"text": line.replace("500", "5000"), "source": line}
+        for line in re.findall(r"[^\n]+[.]", NOTE)
+    ]
+    (tmp_path / "in.json").write_text(json.dumps([summary, NOTE]), encoding="utf-8")
+    program = (
+        "import json, pathlib, sys; from bedside.grounding import evaluate_note; "
+        "summary, note = json.loads(pathlib.Path(sys.argv[1]).read_text()); "
+        "sys.stdout.write(evaluate_note(summary, note=note).to_json() + evaluate_note(summary, note=note).html())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / "in.json")],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, text=True,
+        ).stdout
+        for seed in ("0", "1", "77")
+    }  # fmt: skip
+    assert len(outputs) == 1
 
 
 @pytest.mark.requirement("NO-08")

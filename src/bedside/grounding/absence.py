@@ -344,7 +344,7 @@ def _stands(mine: Read, theirs: Read, others: _Others) -> bool:
 def _all_denied(theirs: Read, hits: set[str], mine: Read) -> bool:
     """Is every mention denied, somebody else's, or only suspected?"""
     family = re.search(r"\bfamil\w+|\bmother|\bfather", mine.text, re.IGNORECASE) is not None
-    excuses = {"negated", "uncertain"} | (set() if family else {"family"})
+    excuses = {"negated", "uncertain"} if family else {"negated", "uncertain", "family"}
     mentions = [
         term for term in (*theirs.words, *theirs.drugs, *theirs.analytes) if term.key in hits
     ]

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, cast
 
 from bedside.core.errors import BadInput
 from bedside.core.value import value
@@ -31,7 +31,6 @@ _LOOSE = re.compile(
 _SPAN = re.compile(r"^\D{0,12}(?P<start>\d+)\s*[-–:]\s*(?P<end>\d+)\D{0,3}$")
 _LIKE = re.compile(r"chunk[\s_-]?\d|\bsection,|\d+\s*[-–]\s*\d+\s*\)?$", re.IGNORECASE)
 _NEAR = 3
-_T = TypeVar("_T")
 
 
 @value
@@ -136,8 +135,9 @@ class NoteText:
         """Resolve what an item gives as its source; `text` is the item's own words."""
         if source is None:
             return Cited(places=(), findings=(), given=False)
-        pair = isinstance(source, (list, tuple)) and [type(n) for n in source] == [int, int]
-        rows = source if isinstance(source, (list, tuple)) and not pair else [source]
+        rows: list[Any] = [source]
+        if isinstance(source, (list, tuple)) and _pair(cast("Sequence[Any]", source)) is None:
+            rows = list(cast("Sequence[Any]", source))
         found: list[Place] = []
         wrong: list[Finding] = []
         for one in rows:
@@ -150,9 +150,10 @@ class NoteText:
         if isinstance(source, str):
             return self._string(source, text)
         if isinstance(source, Mapping):
-            return self._object(source, text, alone=alone)
-        if isinstance(source, (list, tuple)) and [type(n) for n in source] == [int, int]:
-            return self._span(source[0], source[1], text, alone=alone)
+            return self._object(cast("Mapping[str, Any]", source), text, alone=alone)
+        pair = _pair(cast("Sequence[Any]", source)) if isinstance(source, (list, tuple)) else None
+        if pair is not None:
+            return self._span(*pair, text, alone=alone)
         return None, [
             Finding(kind="format_error", detail="the source is neither text nor an object")
         ]
@@ -237,16 +238,16 @@ class NoteText:
         ), wrong
 
     def _object(
-        self, source: Mapping[Any, Any], text: str, *, alone: bool
+        self, source: Mapping[str, Any], text: str, *, alone: bool
     ) -> tuple[Place | None, list[Finding]]:
         for key in ("source", "citation"):
             if isinstance(source.get(key), str):
                 return self._string(source[key], text)
-        quote = _first(source, ("quote", "text", "exact", "snippet", "excerpt"), str)
-        start = _first(source, ("start", "start_char", "start_pos", "begin"), int)
-        end = _first(source, ("end", "end_char", "end_pos"), int)
-        name = _first(source, ("chunk", "chunk_id"), str)
-        wrong = self._named(name, _first(source, ("section", "section_title"), str))
+        quote = _text(source, "quote", "text", "exact", "snippet", "excerpt")
+        start = _number(source, "start", "start_char", "start_pos", "begin")
+        end = _number(source, "end", "end_char", "end_pos")
+        name = _text(source, "chunk", "chunk_id")
+        wrong = self._named(name, _text(source, "section", "section_title"))
         chunk = self.chunks.get(name) if name is not None else None
         if start is not None and end is not None:
             place, more = self._span(start, end, text, alone=alone and quote is None)
@@ -380,15 +381,27 @@ class NoteText:
         return []
 
 
-def _first(source: Mapping[Any, Any], keys: Sequence[str], kind: type[_T]) -> _T | None:
-    """The first of these keys whose value is of that very type; numbers count as ids."""
+def _pair(source: Sequence[Any]) -> tuple[int, int] | None:
+    """A span written as two numbers."""
+    match source:
+        case [int(start), int(end)]:
+            return start, end
+        case _:
+            return None
+
+
+def _text(source: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of these keys that holds text; a number counts as an id."""
     for key in keys:
         found = source.get(key)
-        if kind is str and type(found) is int:
-            found = str(found)
-        if type(found) is kind:
-            return found
+        if isinstance(found, str) or type(found) is int:
+            return str(found)
     return None
+
+
+def _number(source: Mapping[str, Any], *keys: str) -> int | None:
+    """The first of these keys that holds a whole number."""
+    return next((source[key] for key in keys if type(source.get(key)) is int), None)
 
 
 def _plain(text: str) -> str:

@@ -540,7 +540,7 @@ def share(said: Read, written: Read, heading: str = "") -> float:
     mine = {t.key for t in said.words if not any(o.start <= t.start < o.end for o in timed)}
     if not mine:
         return 1.0
-    theirs = written.keys | (Read(heading).keys if heading else frozenset())
+    theirs = written.keys | Read(heading).keys
     found = mine & theirs
     if len(found) < _ENOUGH * len(mine):
         entities = written.named

@@ -48,7 +48,7 @@ def evaluate_note(summary: object, *, note: str, plan: object = None) -> NoteEva
         BadInput: the note holds no text, or the summary begins as JSON and is not valid.
         InvalidArgument: the note is no text, or the summary is neither text nor JSON.
     """
-    if not isinstance(note, str):
+    if not isinstance(note, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgument("note", found=type(note).__name__, want="the note's text")
     if not note.strip():
         raise BadInput("the note", why="it holds no text", do="Give the note that was summarised.")
@@ -264,7 +264,8 @@ class _Evaluation:
                     {id(r): r for key in sorted(fact.needs) for r in by_key.get(key, ())}.values()
                 )
             else:
-                candidates = min((by_key.get(key, []) for key in fact.needs), key=len, default=[])
+                rows_by_key = [by_key.get(key, []) for key in sorted(fact.needs)]
+                candidates = min(rows_by_key, key=len) if rows_by_key else []
             out.append((fact, covered(fact, candidates)))
         return out
 

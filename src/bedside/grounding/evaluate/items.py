@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.core.value import value
@@ -120,7 +120,8 @@ def read_summary(summary: object, *, plan: object = None) -> Given:
     items += _from(data, "summary", problems)
     if plan is not None:
         items += _from(_parsed(plan, what="plan"), "plan", problems)
-    chunks = _chunks(data, problems) if isinstance(data, Mapping) else None
+    whole = _mapping(data)
+    chunks = None if whole is None else _chunks(whole, problems)
     return Given(items=tuple(items), chunks=chunks, problems=tuple(problems))
 
 
@@ -153,7 +154,7 @@ def _parsed(given: object, *, what: str) -> object:
                 why=f"it begins as JSON and is not valid{at}",
                 do="Mend the file, or give plain text.",
             ) from error
-    if isinstance(given, (Mapping, Sequence)):
+    if _mapping(given) is not None or _sequence(given) is not None:
         return given
     raise InvalidArgument(
         what, found=type(given).__name__, want="an object, an array, JSON text or plain text"
@@ -161,16 +162,17 @@ def _parsed(given: object, *, what: str) -> object:
 
 
 def _from(data: object, part: Part, problems: list[str]) -> list[GivenItem]:
-    if isinstance(data, Mapping):
+    whole = _mapping(data)
+    if whole is not None:
         roots = [
-            key for key in _ROOT_PARTS if isinstance(data.get(key), (str, list, tuple, Mapping))
+            key for key in _ROOT_PARTS if isinstance(whole.get(key), (str, list, tuple, Mapping))
         ]
-        if roots and not _text_of(data):
+        if roots and not _text_of(whole):
             return [
                 one
                 for key in roots
                 for one in _walk(
-                    data[key],
+                    whole[key],
                     "plan" if key in {"plan", "recommendations"} else part,
                     "",
                     key,
@@ -188,10 +190,10 @@ def _walk(
         problems.append(f"{where}: nested too deep")
     elif isinstance(data, str):
         yield from _plain(data, part, section, where)
-    elif isinstance(data, Mapping):
-        yield from _object(data, part, section, where, problems, depth)
-    elif isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
-        for index, one in enumerate(data):
+    elif (entry := _mapping(data)) is not None:
+        yield from _object(entry, part, section, where, problems, depth)
+    elif (rows := _sequence(data)) is not None:
+        for index, one in enumerate(rows):
             at = f"{where}[{index}]"
             if isinstance(one, str):
                 text, inline = _split(one.strip())
@@ -204,7 +206,7 @@ def _walk(
 
 
 def _object(
-    data: Mapping[Any, Any], part: Part, section: str, where: str, problems: list[str], depth: int
+    data: Mapping[str, Any], part: Part, section: str, where: str, problems: list[str], depth: int
 ) -> Iterator[GivenItem]:
     """An item, or what holds items."""
     found = _text_of(data)
@@ -232,13 +234,23 @@ def _object(
         )
 
 
-def _text_of(data: Mapping[Any, Any]) -> str:
+def _mapping(data: object) -> Mapping[str, Any] | None:
+    return cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else None
+
+
+def _sequence(data: object) -> Sequence[Any] | None:
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray)):
+        return cast("Sequence[Any]", data)
+    return None
+
+
+def _text_of(data: Mapping[str, Any]) -> str:
     """The key of an item's text; "" for what holds items."""
     for key in _TEXT_KEYS:
         if isinstance(data.get(key), str):
             return key
     holds = any(
-        isinstance(inner, (list, tuple, Mapping)) and inner
+        bool(_mapping(inner) or _sequence(inner))
         for key, inner in data.items()
         if key not in _SOURCE_KEYS and str(key).lower() not in _NOT_ITEMS
     )
@@ -247,7 +259,7 @@ def _text_of(data: Mapping[Any, Any]) -> str:
     return next((key for key in _WEAK_KEYS if isinstance(data.get(key), str)), "")
 
 
-def _source_of(data: Mapping[Any, Any]) -> Any:
+def _source_of(data: Mapping[str, Any]) -> Any:
     for key in _SOURCE_KEYS:
         found = data.get(key)
         if found not in (None, "", [], {}):
@@ -301,31 +313,30 @@ def _sentences(line: str) -> Iterator[str]:
         yield held
 
 
-def _chunks(data: Mapping[Any, Any], problems: list[str]) -> tuple[GivenChunk, ...] | None:
-    rows = data.get("chunks")
-    if rows is None and isinstance(data.get("result"), Mapping):
-        rows = data["result"].get("chunks")
-    if isinstance(rows, Mapping):
-        rows = [{"id": key, **one} for key, one in rows.items() if isinstance(one, Mapping)]
-    if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
-        return None
+def _chunks(data: Mapping[str, Any], problems: list[str]) -> tuple[GivenChunk, ...] | None:
+    given = data.get("chunks")
+    inner = _mapping(data.get("result"))
+    if given is None and inner is not None:
+        given = inner.get("chunks")
+    by_id = _mapping(given)
+    if by_id is not None:
+        given = [{"id": key, **(_mapping(one) or {})} for key, one in by_id.items()]
     found: list[GivenChunk] = []
-    for index, row in enumerate(rows):
-        if not isinstance(row, Mapping):
+    for index, one in enumerate(_sequence(given) or ()):
+        row = _mapping(one)
+        if row is None:
             problems.append(f"chunks[{index}]: not an object")
             continue
-        name = row.get("id", row.get("chunk_id", f"chunk_{index}"))
         start = row.get("start", row.get("start_char"))
         end = row.get("end", row.get("end_char"))
-        title = row.get("section_title", row.get("section", ""))
         if type(start) is not int or type(end) is not int:
             problems.append(f"chunks[{index}]: no start and end")
             continue
         text = row.get("text")
         found.append(
             GivenChunk(
-                id=str(name),
-                section=str(title),
+                id=str(row.get("id", row.get("chunk_id", f"chunk_{index}"))),
+                section=str(row.get("section_title", row.get("section", ""))),
                 start=start,
                 end=end,
                 text=text if isinstance(text, str) else None,
