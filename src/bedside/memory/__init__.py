@@ -1,1 +1,1 @@
-"""The memory room."""
+"""What was said before, kept with its source, and found again without a model."""
