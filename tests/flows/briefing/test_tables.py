@@ -13,12 +13,13 @@ from bedside.clinical.dosing import dosing_rules, egfr_ckd_epi_2021
 from bedside.clinical.drugs import class_name, drugs, ingredients_of
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.clinical.interactions import (
+    InteractionTable,
     interaction_rules,
     interactions_between,
     named_in_table,
 )
 from bedside.clinical.ranges import ranged
-from bedside.clinical.rules import words_fit
+from bedside.clinical.rules import deployed, words_fit
 from bedside.clinical.screening import screening_rules
 from bedside.core.errors import InvalidArgument
 
@@ -114,3 +115,25 @@ def test_words_fit_the_beginnings_of_words(name, fits):
 def test_a_short_word_fits_a_whole_word_only():
     assert words_fit("Hepatitis C virus antibody", [("hepatitis", "c")])
     assert not words_fit("Hepatitis panel, complete", [("hepatitis", "c")])
+
+
+TABLE = """
+pack: {id: own.interactions, version: "7", title: Own table, source: A licensed publisher,
+  licence: licensed to this hospital, jurisdiction: here, review_due: 2030-01-01, reviewer: Dr A}
+sources: {own: "Own monograph 12"}
+interactions:
+  zinc-iron: {a: [zinc sulfate], b: ["@iron"], severity: info, text: "they bind", action: "hours apart", source: own}
+"""
+
+
+def test_a_deployers_table_comes_in_by_entry_point(tmp_path, monkeypatch):
+    info = tmp_path / "own_table-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-table\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[bedside.packs]\ninteractions = own_table:text\n")
+    (tmp_path / "own_table.py").write_text(f"def text():\n    return {TABLE!r}\n")
+    assert deployed(InteractionTable, "interactions") == ()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (table,) = deployed(InteractionTable, "interactions")
+    assert table.pack.reviewer == "Dr A"
+    assert set(table.interactions) == {"zinc-iron"}

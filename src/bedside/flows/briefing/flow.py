@@ -59,7 +59,7 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
             CONTEXT_TOKENS,
             output=OUTPUT_TOKENS,
             loop=LOOP_TOKENS if agent else 0,
-            tools=[dict(SEARCH.schema)] if agent else None,
+            tools=_sent_beside(agent=agent),
             count=view.opened.count,
         ),
         layout="balanced",
@@ -75,6 +75,12 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
         schema=SCHEMA,
         repairs=1,
     )
+
+
+def _sent_beside(*, agent: bool) -> list[Any]:
+    """What goes to the provider beside the messages, and counts: the answer's schema and the tool."""
+    tool = [SEARCH.name, SEARCH.description, dict(SEARCH.schema)] if agent else []
+    return [SCHEMA, *tool]
 
 
 def _guards() -> Any:

@@ -1,0 +1,92 @@
+"""The model's step as declared: with tools a loop, without them passages found by rule (BR-07)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from bedside.context.tokens import counter
+from bedside.core.access import Grant
+from bedside.core.ids import ActorId, PatientId, SessionId, TenantId, TurnId
+from bedside.core.turn import Got, TurnRequest
+from bedside.flows.briefing import BRIEFING
+from bedside.flows.flow import Opened, View
+from bedside.knowledge.needs import SearchNeed
+from bedside.record.fetch import fetch
+from bedside.settings import load_settings
+from bedside.wiring import build_engine
+
+from .conftest import QUESTION
+
+
+def view_of(home: Path, can: frozenset[str]) -> View:
+    """The turn of a demonstration patient, gathered from the real rooms."""
+
+    async def go() -> View:
+        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
+        grant = Grant(
+            tenant=TenantId("default"),
+            actor=ActorId("local"),
+            audit_seq=1,
+            patient=PatientId("demo-adeyemi"),
+        )
+        today = engine.clock.now().date()
+        opened = Opened(
+            turn=TurnId("t"), session=SessionId("s"), grant=grant, state=BRIEFING.initial(),
+            revision=0, history=(), numbering={}, now=engine.clock.now(), as_of=today,
+            count=counter("o200k_base"), pinned={}, can=can,
+        )  # fmt: skip
+        request = TurnRequest(flow="briefing", text=QUESTION)
+        plan = BRIEFING.plan(request, opened)
+        try:
+            (record,) = plan.needs
+            found = await engine.store.read(lambda c: fetch(c, grant, record, as_of=today))
+            view = View(
+                request=request, opened=opened, plan=plan, gathered={record: Got(value=found)}
+            )
+            searches = BRIEFING.more(view)
+            assert all(isinstance(need, SearchNeed) for need in searches)
+            hits = {
+                need: Got(value=await engine.texts.search_need(need, grant)) for need in searches
+            }
+            return View(
+                request=request, opened=opened, plan=plan, gathered={**view.gathered, **hits}
+            )
+        finally:
+            await engine.close()
+
+    return anyio.run(go)
+
+
+@pytest.mark.requirement("BR-07")
+def test_a_model_without_tools_gets_passages_that_rules_looked_up(demo_home):
+    view = view_of(demo_home, frozenset({"model"}))
+    asked = " | ".join(need.query for need in view.gathered if isinstance(need, SearchNeed))
+    for part in ("Type 2 diabetes mellitus", "metformin", "Hemoglobin A1c"):
+        assert part in asked
+    step = BRIEFING.next(view)
+    assert step is not None
+    assert step.tools == ()
+    assert step.calls == 1
+    (passages,) = [block for block in step.blocks if block.name == "guidelines"]
+    assert len(passages.items) >= 3
+    assert all(item.span is not None for item in passages.items)
+
+
+@pytest.mark.requirement("BR-17")
+def test_a_model_with_tools_gets_the_loop_and_its_budget(demo_home):
+    step = BRIEFING.next(view_of(demo_home, frozenset({"model", "tools"})))
+    assert step is not None
+    assert [tool.name for tool in step.tools] == ["search_clinical_guidelines"]
+    assert (step.calls, step.uses, step.repairs) == (4, 3, 1)
+    assert (step.budget.limit, step.budget.loop, step.budget.output) == (16_000, 7_500, 4_096)
+    assert step.budget.overhead > 100  # the tool's schema is counted
+    assert "guidelines" not in [block.name for block in step.blocks]
+
+
+def test_with_no_model_the_only_step_calls_none(demo_home):
+    step = BRIEFING.next(view_of(demo_home, frozenset()))
+    assert step is not None
+    assert step.calls == 0
