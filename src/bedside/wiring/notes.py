@@ -42,6 +42,8 @@ __all__ = [
 
 MOST_CHARACTERS = 10_000_000
 """A longer note is refused: it is an archive, not a note."""
+DEADLINE_MS = 300_000
+"""For a whole note: several calls, each of which writes thousands of tokens."""
 _ASKED = "Summarise this note."
 
 
@@ -62,7 +64,7 @@ class NoteAsk(Ask):
             patient=plain.patient,
             options=options,
             idempotency_key=plain.idempotency_key,
-            deadline_ms=deadline_ms,
+            deadline_ms=max(deadline_ms, DEADLINE_MS),
         )
 
 

@@ -67,7 +67,8 @@ class Batch:
         model: str | None = None,
         call: bool = True,
     ) -> None:
-        self._engine, self._who, self._folder, self._form = engine, who, folder, form
+        self._engine, self._who, self._folder = engine, who, folder
+        self._form: Format = form
         self._patient, self._model, self._call = patient, model, call
         self._done, self._kept = 0, 0
         self._failed: list[dict[str, str]] = []

@@ -14,7 +14,7 @@ from bedside.settings import load_settings
 from bedside.storage import catalogue
 from bedside.testing.provider import FakeProvider, Fault, Said
 from bedside.wiring import build_engine
-from bedside.wiring.notes import summarise
+from bedside.wiring.notes import NoteAsk, summarise
 
 NOTE = """CHIEF COMPLAINT
 
@@ -310,3 +310,10 @@ def test_a_tenants_own_prompt_is_sent_and_its_hash_is_in_the_turn(tmp_path):
     anyio.run(write, "No variable here.")
     with FakeProvider([Said(text=GOOD)]) as provider, pytest.raises(BadInput):
         run(tmp_path, provider)
+
+
+def test_a_note_has_time_for_several_long_calls():
+    with_default = NoteAsk(question="Summarise this note.", note="n").request(deadline_ms=30_000)
+    assert with_default.deadline_ms >= 300_000
+    assert with_default.option("note") == "n"
+    assert with_default.flow == "notes"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bedside.flows.notes.cues import (
     hedged,
@@ -78,7 +78,7 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
     """
     summary: list[Statement] = []
     orders: list[_Said] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     planned = any(one.kind in {"plan", "assessment_plan"} for one in note.sections)
     for said in _said(note):
         key = " ".join(said.text.lower().split()).strip(" .")
@@ -138,7 +138,7 @@ def _inside_chunks(note: Note, start: int, end: int) -> Iterator[tuple[int, int]
         yield at, end
 
 
-def _part(said: _Said, *, planned: bool) -> Part | str:
+def _part(said: _Said, *, planned: bool) -> Part | Literal["plan"]:
     kind, text = said.section.kind, said.text
     if kind in _ORDERING:
         return _judged(kind, text, planned=planned)
@@ -155,7 +155,7 @@ def _part(said: _Said, *, planned: bool) -> Part | str:
     return _HOME.get(kind, "pertinent_history")
 
 
-def _told(text: str, *, free: bool) -> Part | str:
+def _told(text: str, *, free: bool) -> Part | Literal["plan"]:
     """A statement of the story, or of a section whose title tells nothing."""
     if is_demographic(text):
         return "patient_snapshot"
@@ -170,7 +170,7 @@ def _told(text: str, *, free: bool) -> Part | str:
     return "pertinent_history"
 
 
-def _judged(kind: SectionKind, text: str, *, planned: bool) -> Part | str:
+def _judged(kind: SectionKind, text: str, *, planned: bool) -> Part | Literal["plan"]:
     """A statement of an assessment, a plan or instructions."""
     if is_demographic(text) and not is_order(text):
         return "patient_snapshot"

@@ -22,7 +22,7 @@ from bedside.flows.notes.check import Checked, check_plan, check_sections, check
 from bedside.flows.notes.composed import Summarised, compose, summarised
 from bedside.flows.notes.note import Note, NoteNeed
 from bedside.flows.notes.passes import Pass, blocks_of, chunk_item, passes
-from bedside.flows.notes.prompts import PROMPTS, Prompt, PromptName, prompt_of
+from bedside.flows.notes.prompts import PROMPTS, Prompt, prompt_of
 from bedside.flows.notes.reply import (
     PLAN_SCHEMA,
     SECTIONS_SCHEMA,
@@ -223,7 +223,7 @@ def _compose(view: View[Nothing]) -> Done[Nothing]:
     summary = prompt_of("text_summary", view.opened.data)
     by_rule = _stage(view.done[-1]) == "rules"
     parts = (tuple(note.chunks),) if by_rule else _passes(view, note, summary)
-    used: dict[PromptName, str] = (
+    used: dict[str, str] = (
         {} if by_rule else {name: prompt_of(name, view.opened.data).version for name in PROMPTS}
     )
     return compose(view, note, parts, prompts=used)
