@@ -25,8 +25,10 @@ from bedside.server.routes import (
     ask,
     briefing,
     catalogue,
+    decisions,
     keeping,
     knowledge,
+    note_files,
     notes,
     patients,
     turns,
@@ -44,6 +46,20 @@ SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+
+_PARTS = (
+    ask,
+    briefing,
+    patients,
+    keeping,
+    knowledge,
+    turns,
+    decisions,
+    admin,
+    catalogue,
+    notes,
+    note_files,
+)
 
 
 def create_app(engine: Engine) -> FastAPI:
@@ -69,7 +85,7 @@ def create_app(engine: Engine) -> FastAPI:
     problems.install(app)
     app.add_middleware(BodyLimit, most=engine.settings.upload_bytes)
     _observe(app)
-    for part in (ask, briefing, patients, keeping, knowledge, turns, admin, catalogue, notes):
+    for part in _PARTS:
         app.include_router(part.router, prefix="/v1")
     app.include_router(openai_compat.router, prefix="/v1")
     pages.install(app)

@@ -11,7 +11,7 @@ __all__ = ["BodyLimit"]
 
 FRAMING = 1_000_000
 """Bytes that a form may take round its files, and most that a request without files may have."""
-UPLOADS = ("/v1/import", "/v1/documents", "/documents")
+UPLOADS = ("/v1/import", "/v1/documents", "/documents", "/v1/notes/text")
 
 
 class BodyLimit:

@@ -26,6 +26,7 @@ from bedside.storage.tables.turn import (
 from bedside.wiring.ask import Who
 
 __all__ = [
+    "DECIDED",
     "audit_entries",
     "put_report",
     "put_review",
@@ -37,6 +38,9 @@ __all__ = [
     "read_turn",
     "read_turns_of",
 ]
+
+DECIDED = "decided"
+"""The state of a row of `report` that is a decision about an option, and stands in no inbox."""
 
 
 def read_source(
@@ -399,7 +403,7 @@ def read_reports(connection: Connection, *, who: Who, clock: Clock) -> list[dict
     rows = connection.execute(
         select(report, turn.c.session)
         .outerjoin(turn, and_(turn.c.tenant == report.c.tenant, turn.c.id == report.c.turn))
-        .where(report.c.tenant == who.tenant)
+        .where(report.c.tenant == who.tenant, report.c.state != DECIDED)
         .order_by(report.c.at.desc())
     ).all()
     return [
