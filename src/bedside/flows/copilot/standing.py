@@ -147,13 +147,15 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
 def figure_line(key: str, record: RecordFacts, sheet: Sheet, *, earlier: bool) -> str:
     """The newest reading of an analyte with its date, and the one before; "" for none.
 
-    `earlier` adds the first of three or more. A value outside the range that came with it says so.
+    `earlier` adds the first of three or more, and says of a value inside its range that it is. A
+    value outside the range that came with it always says so.
     """
     found = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
     if not found:
         return ""
     newest = found[-1]
-    marks = [_against_range(newest.fact), "stale" if newest.fact.stale else ""]
+    stands = _against_range(newest.fact) or (_inside_range(newest.fact) if earlier else "")
+    marks = [stands, "stale" if newest.fact.stale else ""]
     said = "".join(f", {mark}" for mark in marks if mark)
     line = f"{shown_name(key)}: {newest.dated}{said} {sheet.cite(newest.fact)}"
     before = [one for one in found if one.fact.when != newest.fact.when]
@@ -173,6 +175,13 @@ def _against_range(fact: Fact) -> str:
     if fact.high is not None and fact.value > fact.high:
         return "above its range"
     return ""
+
+
+def _inside_range(fact: Fact) -> str:
+    """That the value stands inside the range that came with it, at its border perhaps."""
+    if fact.value is None or fact.comparator or (fact.low is None and fact.high is None):
+        return ""
+    return "within its range, borderline" if "borderline" in fact.note else "within its range"
 
 
 def tell_allergies(record: RecordFacts, sheet: Sheet) -> None:
