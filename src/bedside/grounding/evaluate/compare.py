@@ -459,11 +459,11 @@ def _opposite(said: Read, written: Read) -> Iterable[Finding]:
     """A word where its opposite is written: more for less, start for stop, hypo- for hyper-."""
     mine, theirs = set(_tokens(said.text)), set(_tokens(written.text))
     for word in sorted(mine - theirs):
-        there = _OPPOSITES.get(word, frozenset()) & theirs
+        there = (_OPPOSITES.get(word, frozenset()) & theirs) - mine
         if word.startswith(("hypo", "hyper")):
             rest = word.removeprefix("hypo").removeprefix("hyper")
             there |= theirs & {f"hyper{rest}" if word.startswith("hypo") else f"hypo{rest}"}
-        if there and not (_OPPOSITES.get(min(there), frozenset()) & mine & theirs):
+        if there:
             yield Finding(
                 kind="negation",
                 detail="the cited words say the opposite",

@@ -25,6 +25,7 @@ _NOTHING = re.compile(
     r"^\W*(?:none|nil|n/?a|not (?:documented|available|applicable|mentioned|recorded)|none (?:documented|recorded|noted|reported)|"
     r"no information(?: available)?)\W*$", re.IGNORECASE
 )  # fmt: skip
+_CONFLICTS = frozenset(("laterality", "subject"))  # no other sentence mends these
 _STRANGE = 0.5  # more wrong than this, and it may be another note's summary
 _FEW = 5
 _BEST = 2
@@ -131,7 +132,8 @@ class _Evaluation:
             row = EvaluatedItem(item=item, places=(), by="", findings=(*findings, lost), share=0.0)
             return row, Comparison(findings=(lost,), checked=(("support", 1),), share=0.0)
         comparison = self._compared(item, said, places)
-        if by == "citation" and comparison.findings and item.part == "plan":
+        kinds = {one.kind for one in comparison.findings}
+        if by == "citation" and item.part == "plan" and kinds and not kinds & _CONFLICTS:
             comparison = self._elsewhere(item, said, places, comparison)
         findings += comparison.findings
         row = EvaluatedItem(
