@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
 from bedside.clinical.ranges import Range, flag, range_for
+from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.value import value
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Person
@@ -82,13 +84,12 @@ def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Sta
     found = flag(fact.value, fact.unit, reference, comparator=fact.comparator)
     if found is None:
         return None
-    same = reference.unit.casefold() == fact.unit.casefold()
     return Standing(
         level=found,
         by=reference.label,
         limits=reference.text(),
         source=reference.source,
-        beyond=_beyond(fact, reference.low, reference.high) if same else Decimal(0),
+        beyond=_beyond_reference(fact, reference),
     )
 
 
@@ -102,6 +103,17 @@ def _beyond(fact: Fact, low: Decimal | None, high: Decimal | None) -> Decimal:
     )
     width = high - low if low is not None and high is not None else (high or low or Decimal(1))
     return gap / width if width > 0 else Decimal(0)
+
+
+def _beyond_reference(fact: Fact, reference: Range) -> Decimal:
+    """`_beyond` a range in another unit; 0 where the units do not convert."""
+    if fact.value is None:
+        return Decimal(0)
+    try:
+        value = convert(fact.value, fact.unit, reference.unit, analyte_key(fact) or None)
+    except (UnknownUnit, IncompatibleUnits):
+        return Decimal(0)
+    return _beyond(replace(fact, value=value), reference.low, reference.high)
 
 
 def _graver(level: Level, fact: Fact, person: Person, *, pregnant: bool | None) -> Level:
