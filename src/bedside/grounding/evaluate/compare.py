@@ -133,7 +133,7 @@ def compare(
     """
     checked: dict[Dimension, int] = dict.fromkeys(DIMENSIONS, 0)
     found: list[Finding] = []
-    same = said.text == written.text
+    same = said.text == written.text or said.text.split() == written.text.split()
     if not same:
         changed = _changed(said, written)
         found += _figures(said, written)
@@ -232,6 +232,8 @@ def _figures(said: Read, written: Read) -> Iterable[Finding]:
         if rhythm is not None and rhythm.label in labels:
             continue
         words = said.text[one.start : one.end]
+        if said.text[one.end : one.end + 1] in {".", ")"} and _counter(words, written):
+            continue
         if not held.figure(one):
             wrong.add((one.start, one.end))
             dose = bool(said.drugs) and one.unit != ""
@@ -305,6 +307,13 @@ def _same_unit(one: Quantity, written: Read) -> str:
         if q.unit == one.unit and q.joint == one.joint
     }
     return found.pop() if len(found) == 1 and one.unit else ""
+
+
+def _counter(words: str, written: Read) -> bool:
+    """Is the bare number a list's counter in the cited words?"""
+    if not words.isdigit():
+        return False
+    return re.search(rf"(?m)^[ \t]*\(?{words}[.)](?=\s)", written.text) is not None
 
 
 def _meant(name: str, written: Read) -> bool:

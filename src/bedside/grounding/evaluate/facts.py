@@ -73,6 +73,7 @@ _VITAL_KEY = {
 }  # fmt: skip
 _ORDER = re.compile(
     r"\b(?:(?:I|we)(?:'ll| will| would like to|'m going to| am going to|'re going to| are going to| have) (?:also )?(?P<a>\w+)|"
+    r"\b(?:I|we) (?:also )?(?P<e>advised|recommend(?:ed)?|ordered|prescribed|referred|started|instructed)\b|"
     r"(?:will|to) (?:be )?(?P<b>order\w*|start\w*|obtain\w*|schedul\w*|refer\w*|prescrib\w*|check\w*|get|repeat\w*|follow|return|increase\w*|decrease\w*|continue\w*)|"
     r"^(?P<c>order|start|obtain|schedule|refer|prescribe|check|repeat|follow|return|increase|decrease|continue|stop|discontinue|begin|initiate|recheck|referral)\b|"
     r"\b(?:was|were|is|are) (?P<d>ordered|referred|prescribed|scheduled|advised|recommended|started|increased|decreased))",
@@ -87,6 +88,19 @@ _EMPTY = re.compile(
 _ALLERGIC = re.compile(
     r"\b(?:allergic to|allerg(?:y|ies) to|intoleran(?:t|ce) (?:to|of))\s+(?P<list>[^.;\n]{3,80})",
     re.IGNORECASE,
+)
+_TITLES = frozenset(
+    (
+        "surgical",
+        "medical",
+        "procedures",
+        "procedure",
+        "surgeries",
+        "past",
+        "history",
+        "problems",
+        "chronic",
+    )
 )
 _LEAST, _MOST_WORDS, _CLOSE = 3, 8, 40
 
@@ -126,8 +140,14 @@ def _sentence(text: str, start: int, end: int, kind: str) -> Iterator[Fact]:
 
 
 def _problem(piece: str, start: int) -> Iterator[Fact]:
-    bare = _TAIL.sub("", piece).strip(" .,;:")
-    if _EMPTY.match(bare) or len(bare) < _LEAST or len(bare.split()) > _MOST_WORDS:
+    bare = re.sub(r"^(?:an?|the)\s+", "", _TAIL.sub("", piece).strip(" .,;:"), flags=re.IGNORECASE)
+    if (
+        _EMPTY.match(bare)
+        or _VERB.search(bare)
+        or bare.lower() in _TITLES
+        or len(bare) < _LEAST
+        or len(bare.split()) > _MOST_WORDS
+    ):
         return
     read = Read(bare)
     if read.keys and not read.digits:
@@ -235,7 +255,8 @@ def _labs(read: Read, start: int) -> Iterator[Fact]:
 
 
 def _orders(line: str, start: int, end: int) -> Iterator[Fact]:
-    match = _ORDER.search(line)
+    label = _LABEL.match(line)
+    match = _ORDER.search(line[label.end() :].lstrip() if label else line)
     if match is None:
         return
     verb = next(one for one in match.groups() if one).lower()
