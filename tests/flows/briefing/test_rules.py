@@ -267,6 +267,7 @@ def test_three_priorities_come_first_and_every_quote_is_the_stored_text(home):
     turn = briefed(home, "demo-herrera")
     flags = turn["briefing"]["flags"]
     assert [one["priority"] for one in flags[:4]] == [1, 2, 3, None]
+    assert len({one["id"] for one in flags}) == len(flags)
     order = {"critical": 0, "warning": 1, "info": 2}
     assert [order[one["severity"]] for one in flags] == sorted(order[f["severity"]] for f in flags)
     lines = turn["answer"].split("\n")

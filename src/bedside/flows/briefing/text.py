@@ -189,7 +189,7 @@ def as_json(
     return {
         "flags": [
             {
-                "id": f"{flag.source}:{flag.rule or flag.title}",
+                "id": ":".join(one for one in (flag.source, flag.rule, flag.title) if one),
                 "category": flag.category,
                 "severity": flag.severity,
                 "title": flag.title,
