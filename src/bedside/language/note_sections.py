@@ -101,6 +101,8 @@ _BOLD = re.compile(
 _UNDERLINE = re.compile(r"(?P<title>[^\n]{2,70})\n[ \t]*(?:={3,}|-{3,})[ \t]*(?=\n|\Z)")
 _NUMBER = re.compile(r"(?:\(?(?:\d{1,2}|[IVX]{1,4}|[A-H])[.)])[ \t]+")
 _BULLET = re.compile(r"[-*•+–][ \t]+")
+_SOAP = re.compile(r"(?:\A|\n)[ \t]*(?P<title>[SOAP])[ \t]*:[ \t]*")
+_SOAP_LEAST = 3
 _MOST_WORDS = 11
 _MOST_LETTERS = 80
 _STAND_ALONE = 2
@@ -129,6 +131,7 @@ def _marks(text: str) -> list[_Mark]:
         mark = _inside(text, match, where, broken=broken)
         if mark is not None:
             found.append(mark)
+    found += _soap(text)
     found.sort()
     kept: list[_Mark] = []
     for mark in found:
@@ -136,6 +139,23 @@ def _marks(text: str) -> list[_Mark]:
             continue
         kept.append(mark)
     return kept
+
+
+def _soap(text: str) -> list[_Mark]:
+    """The letters of a note in the SOAP form, where at least three of them begin a line."""
+    letters = list(_SOAP.finditer(text))
+    if len({one["title"][0] for one in letters}) < _SOAP_LEAST:
+        return []
+    return [
+        _Mark(
+            one.start("title"),
+            one.end() if _rest_of_line(text, one.end()) else _after(text, one.end()),
+            one["title"],
+            "label" if _rest_of_line(text, one.end()) else "title",
+            not _rest_of_line(text, one.end()),
+        )
+        for one in letters
+    ]
 
 
 def _at_line(text: str, start: int) -> _Mark | None:

@@ -68,6 +68,12 @@ _KINDS: tuple[tuple[SectionKind, str], ...] = (
     ("history", r"\bhistory\b|\bhx\b|other_history|background"),
     ("present_illness", r"^overview$"),
 )  # fmt: skip
+_SOAP: dict[str, SectionKind] = {
+    "s": "present_illness",
+    "o": "exam",
+    "a": "assessment",
+    "p": "plan",
+}
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 
 _SYSTEMS = (
@@ -142,6 +148,8 @@ def kind_of(title: str) -> SectionKind:
 
 @lru_cache(maxsize=4_096)
 def _kind(plain: str) -> SectionKind:
+    if plain in _SOAP:
+        return _SOAP[plain]
     if plain in _SYSTEM_NAMES:
         return "system"
     for kind, pattern in _COMPILED:

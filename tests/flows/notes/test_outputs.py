@@ -272,3 +272,32 @@ def test_a_batch_that_was_killed_goes_on_where_it_stopped_and_leaves_no_half_fil
     assert list(out.glob(".*.part")) == []
     kept = [name for name in before if name not in report["written"]]
     assert all((out / name).stat().st_mtime_ns == before[name] for name in kept)
+
+
+def test_a_note_that_contradicts_itself_gives_both_sides_and_says_so(home, capsys):
+    text = (
+        "ALLERGIES\n\nNo known drug allergies.\n\nMEDICATIONS\n\nNone.\n\n"
+        "DRUG ALLERGIES\n\nPenicillin (anaphylaxis).\n"
+    )
+    (home / "n.txt").write_text(text, encoding="utf-8")
+    _, out = run(capsys, "summarise", str(home / "n.txt"), "--json")
+    turn = json.loads(out)
+    assert [one["text"] for one in turn["summary"]["medicines_allergies"]] == [
+        "No known drug allergies.",
+        "MEDICATIONS None.",
+        "Penicillin (anaphylaxis).",
+    ]
+    assert [(one["id"], one["outcome"]) for one in turn["guardrails"]] == [
+        ("G1", "pass"),
+        ("G8", "flagged"),
+    ]
+
+
+def test_a_soap_note_is_read_by_its_letters(home, capsys):
+    text = "S: cough 3 wks\nO: BP 150/90, lungs clear\nA: ACE cough\nP: stop lisinopril\n"
+    (home / "n.txt").write_text(text, encoding="utf-8")
+    _, out = run(capsys, "summarise", str(home / "n.txt"), "--json")
+    turn = json.loads(out)
+    assert [one["title"] for one in turn["sections"]] == ["S", "O", "A", "P"]
+    assert turn["summary"]["objective_findings"][0]["text"] == "BP 150/90, lungs clear"
+    assert [one["recommendation"] for one in turn["plan"]["recommendations"]] == ["stop lisinopril"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from bedside.flows.notes.summary import (
     plan_json,
     summary_json,
 )
+from bedside.language.section_kinds import kind_of
 
 __all__ = ["Summarised", "compose", "summarised"]
 
@@ -207,15 +209,41 @@ def _written(
         for order in plan:
             item(f"{order.number}. ", order.text, order.start, order.end, inferred=found.by_model)
     text = "\n".join(lines)
-    findings = (Finding(id="G1", want="remove" if removed else "pass", detail=_counts(removed)),)
+    findings = [
+        Finding(id="G1", want="remove" if removed else "pass", detail=_counts(removed)),
+        *_contradictions(found),
+    ]
     verdict = Verdict(
         text=text,
         claims=tuple(claims),
         citations=tuple(citations),
         removed=removed,
-        findings=findings,
+        findings=tuple(findings),
     )
     return Draft(text=text, missing=found.missing), verdict
+
+
+def _contradictions(found: Summarised) -> list[Finding]:
+    """A note that denies allergies in one place and names one in another: both are given, flagged."""
+    said = [one for one in found.of("medicines_allergies") if _of_allergies(one)]
+    denied = [one for one in said if _NO_ALLERGY.search(one.text)]
+    named = [one for one in said if not _NO_ALLERGY.search(one.text)]
+    if not denied or not named:
+        return []
+    places = f"{denied[0].source}; {named[0].source}"
+    detail = f"the note denies allergies and names one; both are given ({places})"
+    return [Finding(id="G8", want="flag", detail=detail)]
+
+
+def _of_allergies(one: Statement) -> bool:
+    title = one.source.rsplit(" section, ", 1)[0]
+    return kind_of(title) == "allergies" or "allerg" in one.text.lower()
+
+
+_NO_ALLERGY = re.compile(
+    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*:? (?:none|nil|no\b|denied|negative)|denies .{0,30}allerg",
+    re.IGNORECASE,
+)
 
 
 def _counts(removed: Sequence[tuple[str, str]]) -> str:

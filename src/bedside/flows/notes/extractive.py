@@ -58,6 +58,12 @@ _ORDERING: frozenset[SectionKind] = frozenset(
 )
 _WORD = re.compile(r"\w+")
 _SAME = 0.8
+_BARE = re.compile(
+    r"(?:none|no|negative|nil|unremarkable|normal|non-?contributory|unknown|denies|denied|n/?a|not applicable|as above|see above|see hpi|stable)[.]?",
+    re.IGNORECASE,
+)
+"""A statement that says something only under its heading, so the heading is cited with it."""
+_RESULT = re.compile(r"(?:labs?|imaging|results?|vitals?|exam)\b", re.IGNORECASE)
 _POSSIBLE = 0.7
 _POSSIBLE_NOTE = "The note leaves this open or makes it conditional; it is quoted as it stands."
 
@@ -117,7 +123,8 @@ def _said(note: Note) -> Iterator[_Said]:
                 else [(start, end)]
             )
             for a, b in cut:
-                for c, d in _inside_chunks(note, a, b):
+                bare = _BARE.fullmatch(note.text, a, b) is not None
+                for c, d in _inside_chunks(note, section.start if bare else a, b):
                     yield _Said(c, d, " ".join(note.text[c:d].split()), section)
 
 
@@ -145,7 +152,7 @@ def _part(said: _Said, *, planned: bool) -> Part | Literal["plan"]:
     if kind == "chief_complaint":
         return "patient_snapshot" if is_demographic(text) else "key_problems"
     if kind in {"present_illness", "other"}:
-        return _told(text, free=kind == "other")
+        return _told(text, free=kind == "other" or said.section.found_by == "start")
     if kind in {"past_medical", "course", "history"}:
         if is_demographic(text):
             return "patient_snapshot"
@@ -159,14 +166,14 @@ def _told(text: str, *, free: bool) -> Part | Literal["plan"]:
     """A statement of the story, or of a section whose title tells nothing."""
     if is_demographic(text):
         return "patient_snapshot"
+    if free and is_order(text) and not is_allergy(text) and not _RESULT.match(text):
+        return "plan"
     if is_allergy(text) or is_medicine(text):
         return "medicines_allergies"
     if is_vital(text):
         return "objective_findings"
     if is_imaging(text) or (is_lab(text) and any(char.isdigit() for char in text)):
         return "labs_imaging"
-    if free and is_order(text):
-        return "plan"
     return "pertinent_history"
 
 
