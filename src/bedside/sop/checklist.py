@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bedside.sop.contract import Contract, Field
+from bedside.sop.contract import ORDER, Contract, Field, When
 from bedside.sop.state import Known, State
 
-__all__ = ["MOST_CAPTURED", "captured", "checklist", "definition", "said_value"]
+__all__ = [
+    "MOST_CAPTURED",
+    "captured",
+    "checklist",
+    "checklist_forms",
+    "clipped",
+    "definition",
+    "said_value",
+]
 
 MOST_CAPTURED = 30
+_FEWER = (24, 18, 12, 6, 0)
+_LONGEST_VALUE = 120
+"""Characters of one value in a checklist; what is cut ends with a sign."""
 HINT_AFTER_TURNS = 3
 """A document still missing after so many turns adds the upload hint."""
 _WHEN = {
@@ -44,8 +55,8 @@ def definition(contract: Contract) -> str:
     return "\n".join(lines)
 
 
-def captured(contract: Contract, state: State) -> tuple[str, ...]:
-    """One line per known or answered field, the newest 30, oldest first."""
+def captured(contract: Contract, state: State, *, most: int = MOST_CAPTURED) -> tuple[str, ...]:
+    """One line per known or answered field, the newest `most`, oldest first."""
     order = {field.id: index for index, field in enumerate(contract.fields)}
     known = [
         (item.turn or 0, order.get(name, len(order)), name, item)
@@ -53,7 +64,19 @@ def captured(contract: Contract, state: State) -> tuple[str, ...]:
         if item.status not in ("unasked", "asked")
     ]
     known.sort(key=lambda row: (row[0], row[1], row[2]))
-    return tuple(f"- {name}: {said_value(item)}" for _, _, name, item in known[-MOST_CAPTURED:])
+    kept = known[-most:] if most else []
+    return tuple(
+        f"- {clipped(name, 42)}: {clipped(said_value(item), _LONGEST_VALUE)}"
+        for _, _, name, item in kept
+    )
+
+
+def clipped(text: str, most: int) -> str:
+    """The text on one line, of at most so many characters; what is cut ends with "..."."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    return line[: most - 3].rstrip() + "..."
 
 
 def said_value(known: Known) -> str:
@@ -77,39 +100,63 @@ def _plain(found: Any) -> str:
     return str(found)
 
 
-def checklist(contract: Contract, state: State) -> str:
-    """The checklist of this turn (IN-04): captured, still needed, optional, documents, rules."""
-    open_fields = [
+def checklist(contract: Contract, state: State, *, most: int = MOST_CAPTURED) -> str:
+    """The checklist of this turn (IN-04): captured, still needed, optional, documents, rules.
+
+    Args:
+        contract: The case's contract.
+        state: What the case knows.
+        most: Lines under "Captured", the newest; older ones are left out with a count.
+    """
+    needed = [field for when in ORDER[:3] for field in _open(contract, state, when)]
+    optional = _open(contract, state, "optional")
+    documents = contract.missing_documents(state)
+    lines = captured(contract, state, most=most)
+    all_lines = len(captured(contract, state, most=len(state.fields)))
+    earlier = [f"- ({all_lines - len(lines)} earlier ones, not to be asked again)"]
+    hint = [UPLOAD_HINT] if documents and state.turn >= HINT_AFTER_TURNS else []
+    active = contract.active_rules(state)
+    return "\n".join(
+        [
+            f"## Contract status ({contract.id})",
+            "",
+            "Captured:",
+            *_or_none([*(earlier if all_lines > len(lines) else []), *lines]),
+            "",
+            "Still needed:",
+            *_or_none(_asked(field, state) for field in needed),
+            "",
+            "Optional:",
+            *_or_none(f"- {field.id}" for field in optional),
+            "",
+            "Documents still needed:",
+            *_or_none(f"- {gap.id} ({_WHEN[gap.when]})" for gap in documents),
+            *hint,
+            "",
+            "Active safety rules:",
+            *_or_none(f"- {rule.id}: {rule.description}" for rule in active),
+        ]
+    )
+
+
+def checklist_forms(contract: Contract, state: State) -> tuple[str, ...]:
+    """The checklist and its shorter forms, longest first: the oldest captured lines go first."""
+    total = len(captured(contract, state))
+    return tuple(
+        checklist(contract, state, most=most)
+        for most in (MOST_CAPTURED, *(few for few in _FEWER if few < total))
+    )
+
+
+def _open(contract: Contract, state: State, when: When) -> list[Field]:
+    """Fields of that time that are neither known nor answered, in the contract's order."""
+    return [
         field
-        for when in ("matching", "safety", "booking")
         for field in contract.fields
         if field.when == when
         and contract.applies(field, state)
         and state.get(field.id).status in ("unasked", "asked")
     ]
-    optional = [
-        field
-        for field in contract.fields
-        if field.when == "optional"
-        and contract.applies(field, state)
-        and state.get(field.id).status in ("unasked", "asked")
-    ]
-    documents = contract.missing_documents(state)
-    lines = [f"## Contract status ({contract.id})", "", "Captured:"]
-    lines += _or_none(captured(contract, state))
-    lines += ["", "Still needed:", *_or_none(_asked(field, state) for field in open_fields)]
-    lines += ["", "Optional:", *_or_none(f"- {field.id}" for field in optional)]
-    lines += [
-        "",
-        "Documents still needed:",
-        *_or_none(f"- {gap.id} ({_WHEN[gap.when]})" for gap in documents),
-    ]
-    if documents and state.turn >= HINT_AFTER_TURNS:
-        lines.append(UPLOAD_HINT)
-    active = contract.active_rules(state)
-    lines += ["", "Active safety rules:"]
-    lines += _or_none(f"- {rule.id}: {rule.description}" for rule in active)
-    return "\n".join(lines)
 
 
 def _asked(field: Field, state: State) -> str:

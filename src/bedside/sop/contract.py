@@ -318,15 +318,16 @@ class Contract:
 
 
 def _holds(rule: SafetyRule, known: Known) -> bool:
+    """A word of the rule stands, whole, in what is known; a number is beyond the rule's bound."""
     if known.status != "known":
         return False
     held = known.value if isinstance(known.value, (list, tuple)) else (known.value,)
-    for one in held:
-        if any(str(one).casefold() == wanted.casefold() for wanted in rule.values):
-            return True
-        if isinstance(one, (int, float)) and not isinstance(one, bool):
-            if rule.over is not None and one > rule.over:
-                return True
-            if rule.under is not None and one < rule.under:
-                return True
-    return False
+    return any(_meets(rule, one) for one in held)
+
+
+def _meets(rule: SafetyRule, one: Any) -> bool:
+    if isinstance(one, (int, float)) and not isinstance(one, bool):
+        above = rule.over is not None and one > rule.over
+        return above or (rule.under is not None and one < rule.under)
+    said = f" {' '.join(str(one).casefold().replace('-', ' ').split())} "
+    return any(f" {' '.join(word.casefold().split())} " in said for word in rule.values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
@@ -16,6 +17,18 @@ __all__ = ["bundled", "find", "find_in", "forget"]
 _CLOSE = 0.84
 """Similarity of spelling (difflib ratio) from which a word counts as a misspelling."""
 _LONG_ENOUGH = 5
+_MOST_WORDS = 200
+"""Words of a text in which misspellings are looked for."""
+_ALSO_WORDS = frozenset({"tha"})
+"""Acronyms that are words in another language: they count only as they are written."""
+_SHARED_NOUN = re.compile(
+    r"\b(\w+) (?:or|and) (\w+) (replacement|surgery|operation|reconstruction)\b"
+)
+"""("knee or hip replacement" names both)."""
+_REFUSED = re.compile(
+    r"(?:\b(?:not|no|without|never|avoid|instead of|rather than|don t (?:want|need)|do not (?:want|need)|"
+    r"already had|had)(?: (?:a|an|the|my|any|for|about|another|total|to have|have))*) $"
+)
 
 
 @functools.cache
@@ -41,43 +54,62 @@ def find(text: str) -> Contract:
 
 
 def find_in(text: str, contracts: Sequence[Contract]) -> Contract:
-    """As `find`, among these contracts, one of which is `_generic`.
+    """As `find`, among these contracts. Never raises.
 
-    Where two procedures fit equally well, neither is chosen: the generic contract asks.
+    Where two procedures are named, or fit equally well, neither is chosen: the generic contract
+    asks. So it does where a procedure is only named to be refused ("not a knee replacement").
     """
-    generic = next(contract for contract in contracts if contract.generic)
-    asked = _plain(text)
+    generic = next((one for one in contracts if one.generic), None) or bundled()["_generic"]
+    asked = _SHARED_NOUN.sub(r"\1 \3 or \2 \3", _plain(text))
     if not asked:
         return generic
     for contract in contracts:
         if asked in {_plain(code) for code in (contract.id, *contract.codes)}:
             return contract
-    named = _named(asked, contracts)
+    named, refused = _named(text, asked, contracts)
     if len(named) == 1:
         return named[0]
-    if named:
+    if named or refused:
         return generic
     spelt = _misspelt(asked, contracts)
     return spelt[0] if len(spelt) == 1 else generic
 
 
-def _named(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
-    """Contracts whose name stands whole in the text; the longest name wins."""
-    best: dict[str, int] = {}
+def _named(
+    text: str, asked: str, contracts: Sequence[Contract]
+) -> tuple[list[Contract], list[Contract]]:
+    """Contracts that the text names and wants, and those that it names only to refuse.
+
+    A name inside a longer name of another contract does not count.
+    """
+    spans: list[tuple[int, int, Contract]] = []
     for contract in contracts:
         if contract.generic:
             continue
         for name in (contract.id, *contract.codes, *contract.names):
             plain = _plain(name)
-            if plain and re.search(rf"(?:^| ){re.escape(plain)}(?: |$)", asked):
-                best[contract.id] = max(best.get(contract.id, 0), len(plain))
-    longest = max(best.values(), default=0)
-    return [one for one in contracts if best.get(one.id) == longest and longest]
+            if not plain or (plain in _ALSO_WORDS and not re.search(rf"\b{name}\b", text)):
+                continue
+            form = rf"(?:(?<=^)|(?<= )){re.escape(plain)}(?= |$)"
+            spans += [(at.start(), at.end(), contract) for at in re.finditer(form, asked)]
+    wanted: list[Contract] = []
+    refused: list[Contract] = []
+    for start, end, contract in spans:
+        if any(
+            (a <= start and end <= b) and (b - a > end - start) and other is not contract
+            for a, b, other in spans
+        ):
+            continue
+        kind = refused if _REFUSED.search(asked[:start]) else wanted
+        if contract not in kind:
+            kind.append(contract)
+    return wanted, [one for one in refused if one not in wanted]
 
 
 def _misspelt(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
-    words = asked.split()
+    words = asked.split()[:_MOST_WORDS]
     best: dict[str, float] = {}
+    matcher = difflib.SequenceMatcher(None, autojunk=False)
     for contract in contracts:
         if contract.generic:
             continue
@@ -86,9 +118,15 @@ def _misspelt(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
             if len(plain) < _LONG_ENOUGH:
                 continue
             n = len(plain.split())
+            matcher.set_seq2(plain)
             for start in range(len(words) - n + 1):
                 window = " ".join(words[start : start + n])
-                ratio = difflib.SequenceMatcher(None, window, plain, autojunk=False).ratio()
+                if abs(len(window) - len(plain)) > len(plain) // 3:
+                    continue
+                matcher.set_seq1(window)
+                if matcher.real_quick_ratio() < _CLOSE or matcher.quick_ratio() < _CLOSE:
+                    continue
+                ratio = matcher.ratio()
                 if ratio >= _CLOSE:
                     best[contract.id] = max(best.get(contract.id, 0.0), ratio)
     top = max(best.values(), default=0.0)
@@ -96,4 +134,6 @@ def _misspelt(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+    """Letters, digits and the vowel signs of any script, folded, with single blanks."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return " ".join(re.findall(r"[^\W_]+(?:[\u0900-\u0963\u064b-\u0652]+[^\W_]*)*", folded))

@@ -34,9 +34,7 @@ def shared_parts() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Fields, documents and readings that contracts may `use`, by list and by id or type."""
     path = resources.files("bedside.sop") / "data" / "shared.yaml"
     raw = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 - only strings
-    return {
-        part: {one.get("id") or one["type"]: one for one in raw[part]} for part in _SHARED
-    }
+    return {part: {one.get("id") or one["type"]: one for one in raw[part]} for part in _SHARED}
 
 
 class _Part(BaseModel):
