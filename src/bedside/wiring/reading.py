@@ -192,6 +192,7 @@ def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -
         "by": row.review_by,
         "at": row.review_at.isoformat() if row.review_at else None,
     }
+    body["patient"] = row.patient
     body["previous_turn"] = connection.execute(
         select(turn.c.id)
         .where(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from bedside import __version__
 from bedside.core.errors import AccessDenied, BedsideError
 from bedside.server.auth import COOKIE, Caller, caller
 from bedside.server.problems import of, problem, status_of
-from bedside.wiring import Engine, Who
+from bedside.server.workbench import clinical_pages
+from bedside.server.workbench.templates import Templates
+from bedside.wiring import Engine
 
 __all__ = ["install"]
 
@@ -24,26 +23,9 @@ HERE = Path(__file__).parent
 def install(app: FastAPI) -> None:
     """Add the pages and their static files."""
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    environment = Environment(
-        loader=PackageLoader("bedside.server.workbench"),
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["thousands"] = lambda number: f"{number:,}"
-
-    def page(name: str, request: Request, who: Who, **values: Any) -> HTMLResponse:
-        engine: Engine = request.app.state.engine
-        text = environment.get_template(name).render(
-            version=__version__,
-            path=request.url.path,
-            who=who,
-            egress=engine.egress_notice(),
-            banner=values.pop("banner", None),
-            **values,
-        )
-        return HTMLResponse(text, headers={"Cache-Control": "no-store"})
+    templates = Templates()
+    page = templates.page
+    clinical_pages.install(app, templates)
 
     @app.get("/", include_in_schema=False)
     async def home(request: Request, who: Caller) -> HTMLResponse:
@@ -107,8 +89,7 @@ def install(app: FastAPI) -> None:
 
     @app.get("/login", include_in_schema=False)
     async def login() -> HTMLResponse:
-        text = environment.get_template("login.html").render(version=__version__)
-        return HTMLResponse(text)
+        return templates.bare("login.html")
 
     @app.post("/login", include_in_schema=False)
     async def sign_in(request: Request) -> Response:
@@ -123,15 +104,14 @@ def install(app: FastAPI) -> None:
         )
         return answer
 
-    _errors(app, environment)
+    _errors(app, templates)
 
 
-def _errors(app: FastAPI, environment: Environment) -> None:
+def _errors(app: FastAPI, templates: Templates) -> None:
     """Failures as pages where a person's browser asks for one."""
 
     def missing(status: int) -> HTMLResponse:
-        text = environment.get_template("missing.html").render(version=__version__)
-        return HTMLResponse(text, status_code=status)
+        return templates.bare("missing.html", status=status)
 
     @app.exception_handler(404)
     async def nowhere(request: Request, error: Exception) -> Response:

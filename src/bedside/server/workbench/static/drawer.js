@@ -15,10 +15,11 @@ export async function openSource({ id, revision, start, end, from }) {
   } else {
     const source = await answer.json();
     title.textContent = source.title;
+    const rule = source.id.startsWith("pack:");
     meta.textContent = [
-      { record: "Chart", document: "Document", guideline: "Guideline", note: "Note", message: "Message" }[source.kind],
-      source.date ?? "undated",
-      `revision ${source.revision}`,
+      rule ? "Rule of a table that ships with Bedside" : { record: "Chart", document: "Document", guideline: "Guideline", note: "Note", message: "Message" }[source.kind],
+      rule ? "" : source.date ?? "undated",
+      rule ? "" : `revision ${source.revision}`,
       source.superseded ? "SUPERSEDED by a newer edition" : "",
       end > start ? `characters ${start} to ${end}` : "",
     ].filter(Boolean).join(" · ");
