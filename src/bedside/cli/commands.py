@@ -14,6 +14,7 @@ from typing import Any
 
 from bedside.cli import show
 from bedside.cli.briefing import brief
+from bedside.cli.intake import intake
 from bedside.cli.mcp import serve_mcp
 from bedside.cli.notes import note
 from bedside.core.errors import BadInput, InvalidArgument
@@ -257,6 +258,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "doctor": _doctor,
     "brief": brief,
     "note": note,
+    "intake": intake,
     "worker": _worker,
 }
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from bedside import __version__
 from bedside.cli.briefing import add_briefing_commands
+from bedside.cli.intake import add_intake_commands
 from bedside.cli.mcp import add_mcp_command
 from bedside.cli.notes import add_note_commands
 
@@ -126,6 +127,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_briefing_commands(commands, common)
     add_mcp_command(commands, common)
     add_note_commands(commands, common)
+    add_intake_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
     evaluate.add_argument(

@@ -9,11 +9,12 @@ from bedside.core.errors import Conflict, NotFound
 from bedside.flows.briefing import BRIEFING
 from bedside.flows.copilot import COPILOT
 from bedside.flows.flow import Flow
+from bedside.flows.intake import INTAKE
 from bedside.flows.notes import NOTES
 
 __all__ = ["BUILT_IN", "flow_named"]
 
-BUILT_IN: dict[str, Flow[Any]] = {flow.name: flow for flow in (COPILOT, BRIEFING, NOTES)}
+BUILT_IN: dict[str, Flow[Any]] = {flow.name: flow for flow in (COPILOT, BRIEFING, NOTES, INTAKE)}
 
 
 def flow_named(name: str) -> Flow[Any]:

@@ -1,0 +1,120 @@
+"""What is checked of a model's message before anybody sees it (IN-12). Pure.
+
+A failing check sends the message back once. After that style is counted and let pass; a diagnosis,
+a prescription, a promised outcome and a premature match are cut out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bedside.core.context import Assembly
+from bedside.core.turn import Check, Draft, Finding
+from bedside.sop.contract import Contract
+from bedside.sop.scope import premature
+from bedside.sop.state import Document, State
+
+__all__ = ["FATAL", "checks_of", "dishonest"]
+
+FATAL = frozenset(
+    {"diagnosis", "prescription", "outcome_promise", "premature_match", "document_status"}
+)
+_FORM = (
+    "It was not the one JSON envelope that was asked for: write that object now, and nothing before "
+    "or after it"
+)
+_WHY = {
+    "premature_match": "it announces matching while something mandatory is missing: ask for that instead",
+    "document_status": "it says of a document what its status does not say: repeat the status as given",
+    "several_questions": "it asks more than one question: keep the most useful one",
+    "repeated_question": "it asks for what is captured already: ask for something that is still needed",
+    "no_question": "it asks nothing although something is still needed",
+}
+
+
+def checks_of(
+    contract: Contract, state: State, *, voice: Callable[[str], Sequence[Any]] | None = None
+) -> tuple[Check, ...]:
+    """The checks of one model step, in their order."""
+    missing = contract.missing_for_matching(state)
+
+    def form(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        if not draft.by.startswith("model") or draft.payload is not None:
+            return ()
+        return (Finding(id="IN-11", want="repair", otherwise="flag", detail=_FORM),)
+
+    def scope(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        return _spans(draft, premature(draft.text, missing=missing), "premature_match")
+
+    def honest(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        return _spans(
+            draft, dishonest(draft.text, tuple(state.documents.values())), "document_status"
+        )
+
+    def manner(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        if voice is None or not draft.by.startswith("model"):
+            return ()
+        return [
+            Finding(
+                id="IN-12",
+                want="repair",
+                otherwise="remove" if one.id in FATAL else "flag",
+                detail=_WHY.get(one.id, one.id),
+                at=(one.start, one.end),
+            )
+            for one in voice(draft.text)
+        ]
+
+    return (form, scope, honest, manner)
+
+
+def _spans(draft: Draft, sentences: Sequence[str], why: str) -> list[Finding]:
+    if not draft.by.startswith("model"):
+        return []
+    found: list[Finding] = []
+    for sentence in sentences:
+        at = draft.text.find(sentence)
+        if at >= 0:
+            found.append(
+                Finding(
+                    id="IN-12", want="repair", otherwise="remove", detail=_WHY[why],
+                    at=(at, at + len(sentence)),
+                )
+            )  # fmt: skip
+    return found
+
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+_FAILED = re.compile(
+    r"\b(?:extraction|processing|upload|reading|file|document|report|x-?ray|scan|image|ocr)\b[^.!?]{0,40}"
+    r"\b(?:fail(?:ed|s|ure)?|error|unreadable|corrupt(?:ed)?|could ?n[o']t be (?:read|processed|opened|extracted)|unable to (?:read|process|open|extract)|did ?n[o']t (?:work|go through|upload))\b"
+    r"|\b(?:can(?:no|')t|could ?n[o']t|unable to|was not able to|wasn't able to) (?:read|open|process|extract|see|access)\b[^.!?]{0,40}"
+    r"\b(?:file|document|report|x-?ray|scan|image|upload|results?)\b",
+    re.IGNORECASE,
+)
+_READ = re.compile(
+    r"\b(?:i(?:'ve| have)? (?:read|reviewed|looked at|checked|gone through|seen)|(?:your|the) (?:report|x-?ray|scan|document|file|blood tests?|results?) (?:shows?|says?|indicates?|confirms?|reveals?))\b",
+    re.IGNORECASE,
+)
+
+
+def dishonest(text: str, documents: Sequence[Document]) -> tuple[str, ...]:
+    """Sentences that say of documents what no document's status says (IN-07).
+
+    "Failed" where none failed for good, and "it shows" where none was read.
+    """
+    failed = any(one.status in {"failed_permanent", "expired"} for one in documents)
+    read = any(one.status == "complete" for one in documents)
+    return tuple(
+        sentence.strip()
+        for sentence in _SENTENCE.findall(text)
+        if sentence.strip()
+        and not sentence.rstrip().endswith("?")
+        and ((not failed and _FAILED.search(sentence)) or (not read and _READ.search(sentence)))
+    )

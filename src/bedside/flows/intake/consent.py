@@ -1,0 +1,112 @@
+"""The person's word on sharing: asked for, confirmed, refused (IN-16). Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.core.value import value
+from bedside.flows.intake.case import Case, Consent, Match
+from bedside.flows.intake.signals import agrees, disagrees, doubts
+from bedside.sop.contract import Contract
+from bedside.sop.state import State
+
+__all__ = ["PURPOSE", "Word", "answer", "open_confirmation", "shared_fields", "wants_matching"]
+
+PURPOSE = "to say whether and how they can treat the person"
+
+_WANTS = re.compile(
+    r"\b(?:go ahead|proceed|let's (?:go|do it|proceed|start)|please (?:start|begin|find|match|send)|start (?:the )?(?:matching|search(?:ing)?)|"
+    r"(?:find|show|get|match|connect|send|refer|introduce|recommend|suggest|give)\b[^.!?]{0,30}\b(?:hospitals?|surgeons?|providers?|clinics?|doctors?|options|matches|quotes?)|"
+    r"(?:i(?:'m| am)|we(?:'re| are)) ready\b|send my (?:case|file|details|records)|share my (?:case|file|details|records)|book (?:it|me))\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:not|n't|n’t|never|before|until|unless|if|once|when|without|instead of|rather than|stop|cancel|wait|hold off|refuse|no need to)\b[^.!?;]{0,50}$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"^[^.!?;]{0,30}\b(?:yet|later|not now|but not|another time)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:but|except|only if|unless|wait|before that|first|however)\b", re.IGNORECASE
+)
+_REFUSE = re.compile(
+    r"\b(?:do not|don't|don’t|dont|please don't|never) (?:share|send|contact|proceed|go ahead|match|start)\b"
+    r"|\b(?:cancel|withdraw|take (?:it|that) back|changed my mind|hold off|stop (?:it|that|sharing)|not (?:yet|now|ready|today))\b",
+    re.IGNORECASE,
+)
+
+
+@value
+class Word:
+    """What the message says of consent: "" for nothing, "wants", "yes" or "no"."""
+
+    kind: str = ""
+
+
+def wants_matching(text: str) -> bool:
+    """Does the person ask that hospitals be looked for? "Not ready to ..." does not."""
+    for match in _WANTS.finditer(text):
+        question = text[match.end() :].split(".", maxsplit=1)[0].rstrip().endswith("?")
+        if _NOT.search(text[: match.start()]) or _AFTER.search(text[match.end() :]):
+            continue
+        if question and re.match(
+            r"\s*(?:which|what|how|who|when|do|does|is|are|why)\b", text, re.IGNORECASE
+        ):
+            continue
+        return True
+    return False
+
+
+def answer(case: Case, text: str) -> Word:
+    """What the message says of consent, given what was asked last."""
+    refuses = _REFUSE.search(text) is not None
+    if case.asking == "@confirm":
+        if refuses or disagrees(text):
+            return Word(kind="no")
+        if (
+            agrees(text)
+            and not _HEDGE.search(text)
+            and not text.rstrip().endswith("?")
+            and not doubts(text)
+        ):
+            return Word(kind="yes")
+        if (
+            re.search(
+                r"\bi (?:agree|consent|confirm|accept)\b|\bagreed\b|\bshare it\b|أوافق|موافق|सहमत",
+                text,
+                re.IGNORECASE,
+            )
+            and not refuses
+        ):
+            return Word(kind="yes")
+        return Word()
+    if case.asking == "@consent":
+        if refuses or disagrees(text):
+            return Word(kind="no")
+        if agrees(text) or wants_matching(text):
+            return Word(kind="wants")
+        return Word()
+    if refuses and case.consent.state in {"asked", "confirming"}:
+        return Word(kind="no")
+    if wants_matching(text):
+        return Word(kind="wants")
+    return Word()
+
+
+def shared_fields(contract: Contract, state: State) -> tuple[str, ...]:
+    """What would be shared: the labels of the known fields, in the contract's order."""
+    found = ["the procedure"]
+    found += [field.label for field in contract.fields if state.get(field.id).status == "known"]
+    if any(one.status in {"complete", "stored"} for one in state.documents.values()):
+        found.append("the documents")
+    return tuple(dict.fromkeys(found))
+
+
+def open_confirmation(contract: Contract, state: State, matches: tuple[Match, ...]) -> Consent:
+    """The confirmation to put before the person; nothing is shared by it."""
+    return Consent(
+        state="confirming",
+        recipients=tuple(one.name for one in matches),
+        purpose=PURPOSE,
+        fields=shared_fields(contract, state),
+        waived=not contract.document_findings_complete(state),
+    )

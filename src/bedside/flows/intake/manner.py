@@ -1,0 +1,102 @@
+"""A model's manner: voice, one question, nothing asked again; and which language a message is in. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bedside.core.value import value
+from bedside.flows.intake.phrases import phrase
+from bedside.flows.intake.situation import Situation
+from bedside.sop.contract import Contract, Field
+
+__all__ = ["Fitted", "Voiced", "asked_field", "detected", "disclosure", "fit", "voice"]
+
+_SENTENCE = re.compile(r"[^.!?\n؟।]+[.!?؟।]?\s*")
+_AI = re.compile(r"\b(?:an? )?(?:AI|artificial intelligence|automated)\b")
+_NOT_DOCTOR = re.compile(r"\bnot (?:a |your )?(?:doctor|physician|clinician)\b", re.IGNORECASE)
+
+
+@value
+class Voiced:
+    """A failing of voice at [start, end)."""
+
+    id: str
+    start: int
+    end: int
+
+
+@value
+class Fitted:
+    """A model's text with at most one question; `question` is it, "" for none."""
+
+    text: str
+    question: str = ""
+    asking: str = ""
+
+
+def detected(text: str) -> str:
+    """The language of a message, "" where it cannot be told."""
+    if re.search(r"[\u0600-\u06ff]{2,}", text):
+        return "ar"
+    if re.search(r"[\u0900-\u097f]{2,}", text):
+        return "hi"
+    return ""
+
+
+def voice(text: str, now: Situation) -> Sequence[Voiced]:
+    """Questions beyond the first, and questions about what is captured."""
+    found: list[Voiced] = []
+    questions = 0
+    for match in _SENTENCE.finditer(text):
+        if "?" not in match.group():
+            continue
+        questions += 1
+        name = asked_field(match.group(), now.contract)
+        if questions > 1:
+            found.append(Voiced(id="several_questions", start=match.start(), end=match.end()))
+        elif name and now.case.facts.get(name).status not in {"unasked", "asked"}:
+            found.append(Voiced(id="repeated_question", start=match.start(), end=match.end()))
+    return found
+
+
+def asked_field(question: str, contract: Contract) -> str:
+    """The field that a question asks for: the one with most of its cues in it; "" for none."""
+    low = question.casefold()
+    best: tuple[int, str] = (0, "")
+    for field in contract.fields:
+        score = sum(
+            len(cue) for cue in _names(field) if re.search(rf"(?<!\w){re.escape(cue)}(?!\w)", low)
+        )
+        if score > best[0]:
+            best = (score, field.id)
+    return best[1]
+
+
+def _names(field: Field) -> set[str]:
+    return {cue.casefold() for cue in (*field.cues, field.label) if len(cue) > 2}  # noqa: PLR2004
+
+
+def fit(text: str, now: Situation) -> Fitted:
+    """The text with one question that is still open; others are left out."""
+    kept: list[str] = []
+    question = asking = ""
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group()
+        if "?" not in sentence and "؟" not in sentence:
+            kept.append(sentence)
+            continue
+        name = asked_field(sentence, now.contract)
+        known = bool(name) and now.case.facts.get(name).status not in {"unasked", "asked"}
+        if question or known:
+            continue
+        question, asking = sentence.strip(), name
+        kept.append(sentence)
+    return Fitted(text="".join(kept).strip(), question=question, asking=asking)
+
+
+def disclosure(text: str, now: Situation) -> str:
+    """The first message says what writes it; where a model's does not, ours goes before it."""
+    if "hello" in now.case.told or (_AI.search(text) and _NOT_DOCTOR.search(text)):
+        return ""
+    return phrase("hello", now.case.facts.language)

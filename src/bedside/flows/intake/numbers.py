@@ -1,0 +1,114 @@
+"""Numbers as people write them: digits, words, ages, heights. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.core.value import value
+
+__all__ = ["Number", "age_in", "numbers_in"]
+
+_UNITS = {
+    word: n
+    for n, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+    )
+}
+_TENS = {
+    word: 10 * n
+    for n, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
+    )
+} | {"fourty": 40}
+_SMALL = "|".join(sorted(_UNITS, key=len, reverse=True))
+_TEN = "|".join(_TENS)
+_WORDS = re.compile(
+    rf"(?<![\w-])(?:(?P<hundreds>{_SMALL}|a)\s+hundred(?:\s+and)?\s*)?"
+    rf"(?:(?P<tens>{_TEN})(?:[\s-]+(?P<ones>{_SMALL}))?|(?P<small>{_SMALL}))?(?![\w])",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w.,])\d+(?:\.\d+)?")
+_INDIC = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९", "0123456789" * 3)
+_NO_NUMBER = re.compile(
+    r"\b(?:no one|one (?:of|more|thing|question|day|that|is|in)|another one|this one|that one|the one|"
+    r"(?:left|right|first|second|any|some|every|each|which|good|bad|new|old) one|one another)\b",
+    re.IGNORECASE,
+)
+
+
+@value
+class Number:
+    """A number at `[start, end)`."""
+
+    value: float
+    start: int
+    end: int
+
+    @property
+    def plain(self) -> int | float:
+        """An integer where it is one."""
+        return int(self.value) if self.value == int(self.value) else self.value
+
+
+def numbers_in(text: str) -> tuple[Number, ...]:
+    """Every number of the text in its order, digits (also Arabic and Indic ones) and words."""
+    plain = text.translate(_INDIC)
+    found = [
+        Number(value=float(match.group().replace(",", "")), start=match.start(), end=match.end())
+        for match in _DIGITS.finditer(plain)
+    ]
+    barred = [match.span() for match in _NO_NUMBER.finditer(plain)]
+    for match in _WORDS.finditer(plain):
+        if not match.group().strip() or any(a <= match.start() < b for a, b in barred):
+            continue
+        total = 0
+        if (hundreds := match["hundreds"]) is not None:
+            total += 100 * (1 if hundreds.lower() == "a" else _UNITS[hundreds.lower()])
+        if match["tens"]:
+            total += _TENS[match["tens"].lower()]
+        if match["ones"]:
+            total += _UNITS[match["ones"].lower()]
+        if match["small"]:
+            total += _UNITS[match["small"].lower()]
+        end = match.start() + len(match.group().rstrip())
+        found.append(Number(value=float(total), start=match.start(), end=end))
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+_N = rf"(?:\d{{1,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?|{_SMALL})"
+_AGE = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<![\w-])(?P<n>{_N})[\s-]*(?:years?|yrs?|yr)[\s-]*(?:old|of age)\b",
+        r"(?<![\w-])(?P<n>\d{1,3})\s*(?:y/?o|yo|y\.o\.)\b",
+        rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
+        r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?[MF](?![\w])",
+        rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"
+        rf"(?:now |about |almost |nearly |only |around )?(?P<n>\d{{2,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?)"
+        r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))",
+        rf"(?<![\w-])(?P<n>{_N})\s+years?\s+(?:young)\b",
+        r"(?:عمري|عمرها|عمره)\s+(?P<n>[\d٠-٩]{1,3})",
+        r"(?P<n>[\d०-९]{1,3})\s*(?:साल|वर्ष)",
+        r"(?P<n>[\d٠-٩]{1,3})\s*(?:سنة|عاما|عامًا|سنوات)",
+    )
+)
+_SINCE = re.compile(
+    r"^\s*(?:ago|back|since|history|experience|with (?:this|the|my)|of (?:pain|trying|marriage|ivf))",
+    re.IGNORECASE,
+)
+
+
+def age_in(text: str) -> Number | None:
+    """An age that the text states of somebody, by its own words; `None` where it states none.
+
+    "62 years old", "aged 62", "I'm 62", "sixty-two years old"; "for 10 years" is a duration.
+    """
+    plain = text.translate(_INDIC)
+    for form in _AGE:
+        for match in form.finditer(plain):
+            if _SINCE.match(plain[match.end() :]):
+                continue
+            inside = numbers_in(match["n"])
+            if inside and 0 <= inside[0].value <= 120:  # noqa: PLR2004 - the oldest anybody was
+                return Number(value=inside[0].value, start=match.start("n"), end=match.end("n"))
+    return None

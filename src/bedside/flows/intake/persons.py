@@ -1,0 +1,69 @@
+"""Who the treatment is for: the person who writes, or somebody whom they care for. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.flows.intake.lexicon import RELATIVE
+from bedside.sop.state import State
+
+__all__ = ["is_carer", "of_somebody", "who"]
+
+_CARER = re.compile(
+    rf"\b(?:for|on behalf of|about|regarding|behalf of)\s+(?:my|our|a|his|her)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b"
+    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:'s|’s)\s+(?:\w+\s+)?(?:knees?|hips?|heart|eyes?|surgery|operation|case|treatment|doctor|cataracts?|acl|bypass)\b"
+    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}\b(?:,? who[^.!?;,]*,?)?\s+(?:really |also |now |badly |urgently )?"
+    r"(?:needs?|requires?|wants?|is (?:looking|considering|planning|the patient|suffering|in pain|having|waiting|\d{2})|suffers|can(?:'t|not|no longer) walk|"
+    r"was (?:told|advised|diagnosed)|has been (?:told|advised|diagnosed)|has (?:a |severe |bad |knee|hip|heart|cataract|torn|blocked))\b"
+    r"|\b(?:asking|writing|calling|inquiring|enquiring|here) (?:for|on behalf of) (?:someone|somebody|a friend|a relative)\b"
+    r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot (?:for )?me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
+    r"|(?:لأمي|لأبي|لوالدتي|لوالدي|मेरी माँ|मेरे पिता|माँ के लिए|पिता(?:जी)? के लिए)",
+    re.IGNORECASE,
+)
+_PATIENT = re.compile(
+    r"\b(?:for|it's|it is) (?:me|myself)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
+    r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
+    r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
+    r"|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
+    r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए)(?:\s|$|[.,،।])",
+    re.IGNORECASE,
+)
+_SELF = re.compile(
+    r"^\W*(?:(?:yes|yeah|it's|its|just|only|for),?\s+)*(?:me|myself|self|mine|i am|for me|yes)\b",
+    re.IGNORECASE,
+)
+_ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
+_OTHER = re.compile(r"\b(?:someone|somebody) else\b|\bnot me\b", re.IGNORECASE)
+_SOMEBODY = re.compile(
+    rf"\b(?:my|our|her|his|the)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?;]*$|\b(?:he|she)(?:'s| is)?\s*(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+
+
+def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
+    """("patient" or "carer", start, end) where the words say so."""
+    if found := _CARER.search(text):
+        return "carer", found.start(), found.end()
+    if asked and (found := _OTHER.search(text) or _ONE.search(text)):
+        return "carer", found.start(), found.end()
+    if found := _PATIENT.search(text):
+        lead = text[max(0, found.start() - 60) : found.end() + 30]
+        if asked or not re.search(rf"\b{RELATIVE}\b", lead, re.IGNORECASE):
+            return "patient", found.start(), found.end()
+    if asked and (found := _SELF.search(text)):
+        return "patient", found.start(), found.end()
+    return None
+
+
+def is_carer(text: str, state: State) -> bool:
+    """Is the patient somebody else, by the state or by this message?"""
+    known = state.value("who")
+    if known is not None:
+        return known == "carer"
+    found = who(text, asked=False)
+    return found is not None and found[0] == "carer"
+
+
+def of_somebody(lead: str) -> bool:
+    """Do the words just before speak of somebody else?"""
+    return _SOMEBODY.search(lead) is not None

@@ -1,0 +1,28 @@
+"""What the rules say, by language, from `data/phrases.yaml`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bedside.flows.intake.lexicon import data
+
+__all__ = ["SPOKEN", "joined", "phrase"]
+
+SPOKEN = ("en", "ar", "hi")
+"""The languages of the templates, English first."""
+
+
+def phrase(name: str, language: str = "en", **more: object) -> str:
+    """The phrase of that name, in English where the language has none."""
+    table = data("phrases")
+    words: str = table.get(language, {}).get(name) or table["en"][name]
+    return words.format(**more) if more else words
+
+
+def joined(parts: Sequence[str], language: str = "en") -> str:
+    """Join as in "a, b and c"."""
+    if len(parts) < 2:  # noqa: PLR2004 - nothing to join
+        return "".join(parts)
+    link = phrase("and", language)
+    comma = "، " if language == "ar" else ", "
+    return f"{comma.join(parts[:-1])} {link} {parts[-1]}"

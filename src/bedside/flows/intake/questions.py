@@ -1,0 +1,79 @@
+"""What to ask next: one thing, the first that is still needed (IN-03, IN-23). Pure."""
+
+from __future__ import annotations
+
+from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
+from bedside.flows.intake.situation import Situation
+from bedside.sop.contract import Contract, Field
+from bedside.sop.state import State
+
+__all__ = ["STAGES", "next_question", "question_text", "staged_field"]
+
+STAGES = ("procedure", "demographics", "medical", "financial")
+TIMES = 2
+"""A field is asked for at most so often."""
+
+
+def next_question(now: Situation, *, staged: bool = False) -> str:
+    """A field's id, one of the `@` names, or "" where nothing is left to ask."""
+    case, contract = now.case, now.contract
+    if case.conflicts:
+        return f"{CONFLICT}:{case.conflicts[0].field}"
+    if case.status == "consultation":
+        return ""
+    if case.status == "matching":
+        return CHOOSE if case.matches and not case.chosen else ""
+    if case.consent.state == "confirming" and now.may_match:
+        return CONFIRM
+    field = staged_field(contract, case.facts) if staged else contract.next_field(case.facts)
+    if (
+        contract.generic
+        and field is not None
+        and field.id == "procedure_name"
+        and case.procedure_words
+    ):
+        field = _after(contract, case.facts, "procedure_name")
+    needed = field is not None and field.when != "optional" and not _again(case.facts, field)
+    if field is not None and needed:
+        return field.id
+    if contract.missing_documents(case.facts) and "upload" not in case.told:
+        return UPLOAD
+    if field is not None:
+        return field.id
+    if now.may_match and case.consent.state in {"none", "asked"}:
+        return CONSENT
+    return ""
+
+
+def _again(state: State, field: Field) -> bool:
+    return state.get(field.id).status == "asked"
+
+
+def _after(contract: Contract, state: State, name: str) -> Field | None:
+    return contract.next_field(state.with_status(name, "not_applicable"))
+
+
+def staged_field(contract: Contract, state: State) -> Field | None:
+    """The next field stage by stage: the procedure, the person, the history, the means."""
+    again: Field | None = None
+    optional: Field | None = None
+    for stage in STAGES:
+        for field in contract.fields:
+            if field.section != stage or not contract.applies(field, state):
+                continue
+            known = state.get(field.id)
+            if known.status == "unasked":
+                if field.when != "optional":
+                    return field
+                optional = optional or field
+            elif known.status == "asked" and known.asked < TIMES:
+                again = again or field
+    return optional or again
+
+
+def question_text(contract: Contract, name: str, language: str) -> str:
+    """The field's question in the language, in English where it has none."""
+    field = contract.field(name)
+    if field is None:
+        return ""
+    return field.ask.get(language) or field.ask.get("en") or f"What about {field.label}?"

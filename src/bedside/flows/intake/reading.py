@@ -1,0 +1,159 @@
+"""Facts in a message, read by rule, each with the words it was read from (IN-23). Pure.
+
+The field that was asked is read first, with all that its kind allows; any other field only where
+the words themselves say which field they are about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bedside.core.value import value
+from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
+from bedside.flows.intake.signals import declines, doubts, not_applicable
+from bedside.sop.contract import Contract, Field
+from bedside.sop.state import Known, State, Status
+
+__all__ = ["Reading", "Said", "read_message"]
+
+
+@value
+class Said:
+    """One field that the message is about: its new status, value, and words at `[start, end)`.
+
+    `strong` is True where the field was asked for, or the words name it.
+    """
+
+    field: str
+    status: Status
+    value: object
+    start: int
+    end: int
+    strong: bool = True
+
+    def known(self, text: str, *, turn: int, source: str, by: str = "rule") -> Known:
+        """As it stands in the state."""
+        return Known(
+            status=self.status,
+            value=self.value if self.status == "known" else None,
+            said=text[self.start : self.end],
+            origin="turn",
+            source=source,
+            start=self.start,
+            end=self.end,
+            turn=turn,
+            by=by,
+        )
+
+
+@value
+class Reading:
+    """What the rules read. `answered` is True where the asked field has an answer of any kind."""
+
+    said: tuple[Said, ...] = ()
+    answered: bool = False
+
+
+_CLAUSE = re.compile(r"[^.!?;\n؟।]+")
+
+
+def read_message(
+    text: str, contract: Contract, state: State, *, asked: str = "", country: str = ""
+) -> Reading:
+    """Read a message under a contract.
+
+    Args:
+        text: The message.
+        contract: Says which fields there are.
+        state: What is known; a known field is changed only by strong words.
+        asked: The field that the last question was about, "" for none.
+        country: The person's country where it is known, for sums of money.
+    """
+    found: dict[str, Said] = {}
+    context = Context(text=text, state=state, contract=contract, country=country)
+    fields = [field for field in contract.fields if contract.applies(field, state)]
+    for field in fields:
+        read = read_volunteered(field, context)
+        if read is not None:
+            found[field.id] = _said(field, read)
+    answered = False
+    field = contract.field(asked) if asked else None
+    if field is not None:
+        others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
+        answer = read_asked(field, context, others=others)
+        if answer is not None:
+            found[asked] = _said(field, answer)
+            answered = True
+        elif asked in found:
+            answered = True
+        elif (status := _no_answer(text)) is not None:
+            start, end = _around(text)
+            found[asked] = Said(field=asked, status=status, value=None, start=start, end=end)
+            answered = True
+    found.update(_declined_by_name(text, fields, found, asked))
+    kept = [one for name, one in found.items() if _may(one, state, text)]
+    return Reading(said=tuple(sorted(kept, key=lambda one: one.start)), answered=answered)
+
+
+def _said(field: Field, read: Value) -> Said:
+    return Said(
+        field=field.id,
+        status="known",
+        value=read.value,
+        start=read.start,
+        end=read.end,
+        strong=read.strong,
+    )
+
+
+def _no_answer(text: str) -> Status | None:
+    if not_applicable(text):
+        return "not_applicable"
+    if declines(text):
+        return "declined"
+    if doubts(text):
+        return "not_known"
+    return None
+
+
+def _around(text: str) -> tuple[int, int]:
+    stripped = text.strip()
+    start = text.index(stripped) if stripped else 0
+    return start, start + len(stripped)
+
+
+def _declined_by_name(
+    text: str, fields: Sequence[Field], found: dict[str, Said], asked: str
+) -> Iterable[tuple[str, Said]]:
+    """Fields that the person declines, or does not know, without having been asked for them."""
+    for clause in _CLAUSE.finditer(text):
+        status = _no_answer(clause.group())
+        if status is None or status == "not_applicable":
+            continue
+        low = clause.group().casefold()
+        for field in fields:
+            named = [field.label.casefold(), *(cue.casefold() for cue in field.cues)]
+            if field.id in found or field.id == asked:
+                continue
+            if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", low) for name in named):
+                yield (
+                    field.id,
+                    Said(
+                        field=field.id,
+                        status=status,
+                        value=None,
+                        start=clause.start(),
+                        end=clause.end(),
+                    ),
+                )
+
+
+def _may(one: Said, state: State, text: str) -> bool:
+    """A weak reading adds; it does not change what is known."""
+    before = state.get(one.field)
+    if before.status in {"unasked", "asked"}:
+        return True
+    if one.status == "known":
+        return one.strong and before.value != one.value
+    return one.strong and before.status != "known"

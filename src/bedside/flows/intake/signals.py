@@ -1,0 +1,200 @@
+"""What a message does besides answering: declines, doubts, corrects, asks, feels, discloses. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from bedside.core.value import value
+from bedside.flows.intake.lexicon import RELATIVE
+
+__all__ = [
+    "Asked", "Signals", "agrees", "corrects", "declines", "disagrees", "doubts", "not_applicable",
+    "signals",
+]  # fmt: skip
+
+Asked = Literal["cost", "advice", "who", "privacy", "process", "provider", "duration", "other"]
+
+
+def _any(*forms: str) -> re.Pattern[str]:
+    return re.compile("|".join(forms), re.IGNORECASE)
+
+
+_DECLINE = _any(
+    r"\b(?:rather|prefer|like|want) (?:to )?not(?: to)?\b",
+    r"\b(?:i'd|i would|i’d) (?:rather|prefer) (?:you )?(?:not|skip|keep)\b",
+    r"\b(?:don't|don’t|do not|dont|won't|will not|wouldn't) (?:want|wish|like|feel like|care) to "
+    r"(?:say|tell|share|answer|disclose|give|talk|discuss|go into|get into)\b",
+    r"\bnot (?:comfortable|willing|going to (?:say|tell|share|answer|give))\b",
+    r"\bnone of your business\b|\bthat(?:'s| is) (?:private|personal|confidential)\b",
+    r"\b(?:no comment|i decline|skip (?:this|that|it|the question)|next question|pass on (?:this|that))\b",
+    r"^\W*(?:skip|pass|next)\W*$",
+    r"\b(?:why do you need|keep (?:that|it) (?:private|to myself))\b",
+    r"لا أريد|أفضل عدم|नहीं बताना|बताना नहीं",
+)
+_DOUBT = _any(
+    r"\b(?:don't|don’t|do not|dont|didn't|cannot|can't|can’t) (?:really |actually |quite |even )?"
+    r"(?:know|remember|recall|say for sure|tell for sure)\b",
+    r"\b(?:no idea|no clue|not (?:really |quite |too |so |100% |entirely )?(?:sure|certain)|unsure|idk|dunno|"
+    r"haven't (?:checked|measured|been told|decided|thought)|not decided|undecided|never (?:been )?(?:checked|tested|measured)|"
+    r"nobody (?:has )?told me|hard to say|no one (?:has )?told me)\b",
+    r"لا أعرف|لا اعرف|لست متأكد|पता नहीं|मालूम नहीं|नहीं पता",
+)
+_NOT_APPLICABLE = _any(
+    r"^\W*n\s*/?\s*a\W*$",
+    r"\b(?:does not|doesn't|doesn’t|do not|don't) (?:apply|concern)\b|\bnot (?:applicable|relevant)\b",
+)
+_CORRECT = _any(
+    r"\b(?:actually|correction|i meant|i mean|i misspoke|my mistake|my bad|sorry,? (?:it|i|no|that|not)|"
+    r"change(?:d)? my mind|on second thoughts?|i was wrong|made a mistake|typo|not .{1,20}, (?:but|it's)|"
+    r"instead|rather than|let me correct|to correct|wrong|wait)\b",
+    r"^\W*no,? (?:it(?:'s| is)|i(?:'m| am)|the)\b",
+)
+_YES = _any(
+    r"^\W*(?:yes|yeah|yep|yup|yea|ya|aye|sure|ok|okay|of course|certainly|absolutely|definitely|correct|right|"
+    r"exactly|indeed|please do|go ahead|i do|i am|i have|i did|it is|it has|that's right|affirmative|"
+    r"نعم|أجل|ايوه|हाँ|हां|जी|जी हाँ|ठीक है)(?=\W|$)",
+    r"\b(?:i (?:think|believe|guess|suppose) so|unfortunately,? yes|that(?:'s| is) (?:right|correct|fine))\b",
+)
+_NO = _any(
+    r"^\W*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that i know(?: of)?|not yet|nothing|neither|"
+    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|it hasn't|it has not|"
+    r"لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)",
+    r"\b(?:none (?:of (?:these|those|them)|that i know(?: of)?|at all)|not that i(?:'m| am) aware of|i don't think so|don't believe so)\b",
+)
+_HUMAN = _any(
+    r"\b(?:talk|speak|chat|connect me|put me through|get me|transfer me|escalate|hand me over)\b[^.!?]{0,20}\b(?:to|with|through)?\s*"
+    r"(?:a |an |the |some |any |real |live |actual |human |your )*(?:person|human|agent|someone|somebody|staff|"
+    r"representative|rep|coordinator|operator|manager|real one|people)\b",
+    r"\b(?:want|need|prefer|get|give me) (?:a |an )?(?:real |live |actual )?(?:human|real person|live agent|human being)\b",
+    r"\b(?:call me|phone me|ring me|can (?:someone|somebody|anyone) call)\b(?! (?:by|[A-Z]))",
+    r"أتحدث (?:إلى|مع) شخص|किसी (?:इंसान|व्यक्ति) से बात",
+)
+_FEELINGS = ["scared", "afraid", "frightened", "terrified", "worried", "anxious", "nervous", "stressed", "overwhelmed", "desperate", "exhausted", "frustrated", "angry", "sad", "hopeless", "lonely", "confused", "embarrassed", "ashamed", "devastated", "heartbroken", "miserable", "fed-up", "hopeful", "relieved", "excited"]
+_FEEL = re.compile(
+    r"(?P<before>\b(?:not|never|no longer|isn't|aren't|don't|wasn't)\s+(?:\w+\s+)?)?"
+    r"(?<![\w-])(?P<word>" + "|".join(_FEELINGS).replace("fed-up", r"fed\s+up") + r")(?![\w-])",
+    re.IGNORECASE,
+)
+_GRAVE = _any(
+    rf"\b(?:my|our|her|his)\s+(?:late\s+)?{RELATIVE}\s+(?:just\s+|recently\s+|has\s+|had\s+)?(?:died|passed(?:\s+away)?)\b",
+    rf"\b(?:lost|losing|buried)\s+(?:my|our|a|the)\s+(?:{RELATIVE}|pregnancy|twins?)\b",
+    r"\b(?:had (?:a|two|three|several|\d+) )?(?:miscarriages?|stillbirth|stillborn|ectopic)\b",
+    r"\bmy\s+late\s+(?:wife|husband|mother|father|son|daughter|partner)\b",
+    r"\b(?:i have|i've got|diagnosed with|she has|he has|it is|it's)\s+(?:\w+\s+){0,2}(?:cancer|tumou?r|leuk(?:a)?emia|lymphoma|als|motor neurone)\b",
+    r"\bterminal(?:ly ill)?\b|\b(?:weeks|months) to live\b",
+    r"\b(?:was|been|being)\s+(?:raped|abused|assaulted|tortured|beaten)\b|\bdomestic violence\b",
+)
+_ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
+    ("cost", _any(
+        r"\b(?:how much|what(?:'s| is| are| will| would| does)? (?:the |it |this )?(?:total )?(?:cost|price|fee|charge)|"
+        r"(?:cost|price|prices|expensive|cheap|afford(?:able)?|quote|estimate|fees|charges)\b[^.!?]{0,60}\?)",
+        r"\b(?:tell me|know|give me|idea of|ballpark)\b[^.!?]{0,25}\b(?:cost|costs|price|prices|estimate|quote)\b",
+        r"كم (?:تكلف|التكلفة|سعر)|कितना खर्च|कितने पैसे|खर्च कितना",
+    )),
+    ("who", _any(
+        r"\bare you (?:a |an |really |even )*(?:real|human|person|robot|bot|ai|doctor|nurse|machine|computer)\b",
+        r"\bwho (?:are you|am i (?:talking|speaking|chatting))\b|\bis this (?:a )?(?:bot|robot|real person|human|doctor)\b",
+    )),
+    ("privacy", _any(
+        r"\b(?:who (?:will|can|gets to) (?:see|read)|is (?:this|it) (?:private|confidential|secure|safe to share)|"
+        r"what (?:do|will|happens?)[^.!?]{0,25}(?:data|information|details)|(?:share|sell|store|keep) my (?:data|information|details|records))\b[^.!?]{0,40}\?",
+    )),
+    ("advice", _any(
+        r"\b(?:should|can|could|may|must|shall|do) (?:i|he|she|we|my \w+) (?:stop|start|take|continue|keep taking|double|skip|use|increase|reduce|eat|drink|have (?:surgery|the operation|it)|get (?:surgery|the operation)|need (?:surgery|an? operation))\b",
+        r"\b(?:do|does|did|could|might|would) (?:i|he|she|it|this|that|my \w+) (?:have|be|mean|sound like|look like)\b[^.!?]*\?",
+        r"\b(?:is|was|isn't) (?:it|this|that|there)\b[^.!?]{0,40}\b(?:cancer|serious|dangerous|infection|arthritis|normal|tumou?r|bad|curable|fatal|safe|contagious|torn|broken|worth it)\b[^.!?]*\?",
+        r"\b(?:what(?:'s| is) (?:wrong|causing|the matter)|what do (?:i|you think i) have|diagnos(?:e|is)|prognosis)\b",
+        r"\b(?:success rate|survival|chances? (?:of|that|are)|what are (?:my|the) (?:odds|chances|risks)|will (?:i|it|he|she|the \w+) (?:be able|walk|work|survive|die|recover|heal|live|get better|be (?:ok|okay|fine|cured|safe|successful)))\b",
+        r"\b(?:what|which|how much|how many)\b[^.!?]{0,30}\b(?:dose|dosage|mg|medicine|medication|drug|painkiller|tablets?|pills?|antibiotics?)\b[^.!?]*\?",
+        r"\b(?:prescribe|recommend (?:a |any |some )?(?:drug|medicine|medication|painkiller|treatment))\b",
+        r"\b(?:what would you (?:do|advise)|what do you (?:advise|recommend)|your (?:medical )?opinion|your advice)\b",
+        r"\b(?:promise|guarantee) (?:me|that)\b",
+    )),
+    ("provider", _any(
+        r"\b(?:which|what|best|good|recommend)\b[^.!?]{0,30}\b(?:hospitals?|surgeons?|doctors?|clinics?|countr(?:y|ies))\b[^.!?]*\?",
+    )),
+    ("duration", _any(
+        r"\bhow long\b[^.!?]*\?|\b(?:recovery time|how many (?:days|weeks|months))\b[^.!?]*\?",
+    )),
+    ("process", _any(
+        r"\b(?:what happens (?:next|now|after)|how does (?:this|it) work|what(?:'s| is) next|next steps?|why (?:do|are) you (?:ask|need))\b",
+    )),
+)  # fmt: skip
+_WH = re.compile(
+    r"^\W*(?:what|which|who|why|when|where|how|is|are|do|does|did|can|could|would|will|should|shall|am|has|have)\b",
+    re.IGNORECASE,
+)
+
+
+@value
+class Signals:
+    """What the message does. `feeling` is the person's own word; `asks` in the order of weight."""
+
+    declines: bool
+    doubts: bool
+    not_applicable: bool
+    corrects: bool
+    agrees: bool
+    disagrees: bool
+    wants_person: bool
+    feeling: str
+    grave: bool
+    asks: tuple[Asked, ...]
+
+
+def signals(text: str) -> Signals:
+    """Read the message's other signals."""
+    asks = tuple(name for name, form in _ASKS if form.search(text))
+    if not asks and text.rstrip().endswith(("?", "؟")) and _WH.match(text.rstrip()):
+        asks = ("other",)
+    feeling = next(
+        (
+            " ".join(match["word"].casefold().split())
+            for match in _FEEL.finditer(text)
+            if not match["before"]
+        ),
+        "",
+    )
+    return Signals(
+        declines=declines(text),
+        doubts=doubts(text),
+        not_applicable=not_applicable(text),
+        corrects=corrects(text),
+        agrees=agrees(text),
+        disagrees=disagrees(text),
+        wants_person=_HUMAN.search(text) is not None,
+        feeling=feeling,
+        grave=_GRAVE.search(text) is not None,
+        asks=asks,
+    )
+
+
+def declines(text: str) -> bool:
+    """The person will not say."""
+    return _DECLINE.search(text) is not None
+
+
+def doubts(text: str) -> bool:
+    """The person does not know."""
+    return _DOUBT.search(text) is not None
+
+
+def not_applicable(text: str) -> bool:
+    """The question does not apply."""
+    return _NOT_APPLICABLE.search(text) is not None
+
+
+def corrects(text: str) -> bool:
+    """The person takes something back."""
+    return _CORRECT.search(text) is not None
+
+
+def agrees(text: str) -> bool:
+    """A plain yes."""
+    return _YES.search(text) is not None and _NO.search(text) is None
+
+
+def disagrees(text: str) -> bool:
+    """A plain no."""
+    return _NO.search(text) is not None

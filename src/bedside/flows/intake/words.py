@@ -1,0 +1,123 @@
+"""Facts as a person says them: in an acknowledgement, a read-back, a confirmation. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bedside.flows.intake.case import Case
+from bedside.flows.intake.lexicon import RELATIVE
+from bedside.sop.checklist import said_value
+from bedside.sop.contract import Contract, Field
+from bedside.sop.state import Known
+
+__all__ = ["fact_words", "procedure_words", "summary", "value_words"]
+
+_FUNDING = {
+    "self": "you are paying for it yourself",
+    "insurance": "insurance is to pay",
+    "employer": "an employer is to pay",
+    "government": "a government scheme is to pay",
+    "loan": "a loan is to pay for it",
+    "charity": "donations are to pay for it",
+}
+_MOST_SAID = 60
+
+
+def fact_words(field: Field, known: Known, language: str = "en") -> str:
+    """One fact in words; in another language than English the person's own words."""
+    if language != "en":
+        return f"«{_short(known.said)}»" if known.said else value_words(known.value)
+    found = known.value
+    if known.status != "known":
+        return f"{field.label}: {said_value(known)}"
+    if field.id == "age":
+        return f"age {value_words(found)}"
+    if field.id in {"country_of_residence", "country"}:
+        return f"living in {_article(str(found))}"
+    if field.id == "who":
+        return _who(known)
+    if field.id == "funding_source" and found in _FUNDING:
+        return _FUNDING[str(found)]
+    if field.id == "name":
+        return f"your name, {found}"
+    if field.choices.keys() >= {"left", "right"}:
+        return "both sides" if found == "both" else f"the {found} side"
+    if field.id == "key_comorbidities" and not found:
+        return "no other illnesses"
+    if field.id == "key_comorbidities":
+        return value_words(found)
+    if isinstance(found, bool):
+        return f"{field.label}: {'yes' if found else 'no'}"
+    if field.kind == "number" and field.unit:
+        return f"{field.label}: {value_words(found)} {field.unit}"
+    return f"{field.label}: {value_words(found)}"
+
+
+def _article(country: str) -> str:
+    some = {
+        "United States",
+        "United Kingdom",
+        "United Arab Emirates",
+        "Netherlands",
+        "Philippines",
+        "Gambia",
+        "Maldives",
+        "Bahamas",
+    }
+    return f"the {country}" if country in some else country
+
+
+def _who(known: Known) -> str:
+    if known.value == "patient":
+        return "this is for you"
+    match = re.search(rf"\b(?P<r>{RELATIVE})\b", known.said, re.IGNORECASE)
+    return f"this is for your {match['r'].lower()}" if match else "this is for somebody else"
+
+
+def value_words(found: Any) -> str:
+    """A value in words."""
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if isinstance(found, (list, tuple)):
+        parts = [value_words(one) for one in found]
+        if not parts:
+            return "none"
+        return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    if isinstance(found, Mapping):
+        return str(found.get("shown") or found.get("said") or "")
+    return _short(str(found).replace("_", " "))
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MOST_SAID else flat[:_MOST_SAID].rsplit(" ", 1)[0] + " ..."
+
+
+def procedure_words(contract: Contract, case: Case, language: str = "en") -> str:
+    """What the case is about."""
+    if language != "en" and case.procedure_words:
+        return case.procedure_words
+    if contract.generic:
+        return case.procedure_words or "treatment"
+    title = contract.title
+    return title if title.isupper() or title[:2].isupper() else title[0].lower() + title[1:]
+
+
+def summary(contract: Contract, case: Case, language: str = "en") -> str:
+    """What is known, as one sentence, in the contract's order."""
+    parts = [
+        fact_words(field, known, language)
+        for field in contract.fields
+        if (known := case.facts.get(field.id)).status == "known"
+    ]
+    about = procedure_words(contract, case, language)
+    if language != "en":
+        return (
+            "؛ ".join([about, *parts]) + "."
+            if language == "ar"
+            else "; ".join([about, *parts]) + "।"
+        )
+    lead = about[0].upper() + about[1:]
+    return "; ".join([lead, *parts]) + "."

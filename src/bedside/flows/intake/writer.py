@@ -1,0 +1,262 @@
+"""What the rules say: a beat for the person, answers, what was noted, and one question. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bedside.core.value import value
+from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
+from bedside.flows.intake.matcher import Provider, price_range
+from bedside.flows.intake.phrases import joined, phrase
+from bedside.flows.intake.questions import next_question, question_text
+from bedside.flows.intake.situation import Situation
+from bedside.flows.intake.words import fact_words, procedure_words, summary, value_words
+from bedside.sop.state import Known
+
+__all__ = ["House", "Reply", "answer_parts", "question_part", "write"]
+
+MOST_ANSWERS = 2
+MOST_NOTED = 5
+
+
+@value
+class House:
+    """What the deployer says of itself: the emergency number, and how a person is reached."""
+
+    emergency: str = ""
+    contact: str = ""
+
+    @classmethod
+    def of(cls, hot: Mapping[str, Any] | None) -> House:
+        """From the catalogue entry (kind "pack", key "intake"); empty where there is none."""
+        body = ((hot or {}).get("pack") or {}).get("intake") or {}
+        return cls(
+            emergency=str(body.get("emergency_number", "")), contact=str(body.get("contact", ""))
+        )
+
+
+@value
+class Reply:
+    """A whole message, what its question is about ("" for none), and what it said for good."""
+
+    text: str
+    asking: str = ""
+    told: tuple[str, ...] = ()
+
+
+def write(
+    now: Situation, *, house: House, providers: tuple[Provider, ...], staged: bool = False
+) -> Reply:
+    """The rules' own message: at most one question, and it stands at the end."""
+    told: list[str] = []
+    parts = answer_parts(now, house=house, providers=providers, told=told)
+    question, asking = question_part(now, told, staged=staged)
+    if question:
+        parts.append(question)
+    text = " ".join(part for part in parts if part)
+    return Reply(text=text, asking=asking, told=tuple(told))
+
+
+def answer_parts(
+    now: Situation, *, house: House, providers: tuple[Provider, ...], told: list[str]
+) -> list[str]:
+    """Everything before the question."""
+    heard, case, lang = now.heard, now.case, now.case.facts.language
+    said = heard.signals
+    parts: list[str] = []
+    if "hello" not in case.told:
+        parts.append(phrase("hello", lang))
+        told.append("hello")
+    if said.grave:
+        parts.append(phrase("grave", lang))
+    elif said.feeling:
+        parts.append(phrase("feeling", lang, word=said.feeling))
+    if heard.cut:
+        parts.append(phrase("too_long", lang, chars=f"{len(heard.text):,}"))
+    if said.wants_person:
+        contact = f" ({house.contact})" if house.contact else ""
+        parts.append(phrase("person", lang, contact=contact))
+    parts += [_answered(one, now, providers) for one in said.asks[:MOST_ANSWERS]]
+    parts += _about_procedure(now)
+    parts += _noted(now)
+    parts += _papers(now)
+    if heard.word == "no":
+        parts.append(phrase("consent_no", lang))
+    elif heard.word == "wants" and not now.may_match and case.status == "intake":
+        parts.append(phrase("consent_early", lang))
+    if heard.chose:
+        name = next((one.name for one in case.matches if one.id == heard.chose), "")
+        parts.append(phrase("chosen", lang, provider=name))
+    return parts
+
+
+def _answered(name: str, now: Situation, providers: tuple[Provider, ...]) -> str:
+    lang = now.case.facts.language
+    if name != "cost":
+        return phrase(name, lang)
+    if now.contract.generic:
+        return phrase("cost_generic", lang)
+    prices = price_range(now.contract.id, providers)
+    if prices is None:
+        return phrase("cost_unknown", lang)
+    return phrase(
+        "cost",
+        lang,
+        low=f"${prices[0]:,.0f}",
+        high=f"${prices[1]:,.0f}",
+        procedure=procedure_words(now.contract, now.case),
+    )
+
+
+def _about_procedure(now: Situation) -> list[str]:
+    became, lang = now.heard.procedure, now.case.facts.language
+    about = procedure_words(now.contract, now.case, lang)
+    if became == "known":
+        return [phrase("procedure", lang, procedure=about)]
+    if became == "changed":
+        return [phrase("procedure_changed", lang, procedure=about)]
+    if became == "unknown":
+        return [phrase("procedure_unknown", lang, words=now.case.procedure_words)]
+    return []
+
+
+def _noted(now: Situation) -> list[str]:
+    """What was read in this message, told back; nothing where it went without saying."""
+    heard, lang = now.heard, now.case.facts.language
+    noted: list[str] = []
+    changed: list[str] = []
+    open_ones: list[str] = []
+    for one in heard.reading.said:
+        field = now.contract.field(one.field)
+        known = now.case.facts.get(one.field)
+        if field is None or any(c.field == one.field for c in now.case.conflicts):
+            continue
+        if one.status == "known" and known.status == "known":
+            words = fact_words(field, known, lang)
+            (changed if one.field in heard.corrected else noted).append(words)
+        elif one.status != "known":
+            open_ones.append(one.status)
+    out: list[str] = []
+    if changed:
+        out.append(phrase("noted_again", lang, facts=joined(changed, lang)))
+    if noted:
+        short = now.case.facts.turn % 2 == 0 or bool(changed)
+        name = "noted_short" if short else "noted"
+        out.append(phrase(name, lang, facts=joined(noted[:MOST_NOTED], lang)))
+    if open_ones:
+        out.append(phrase(open_ones[0], lang))
+    nothing = not (noted or changed or open_ones or heard.word or heard.chose or heard.procedure)
+    asked = now.heard.case.asking
+    if (
+        nothing
+        and asked
+        and not asked.startswith("@")
+        and not heard.signals.asks
+        and not heard.signals.wants_person
+        and not now.uploaded
+    ):
+        out.append(phrase("not_caught", lang))
+    return out
+
+
+def _papers(now: Situation) -> list[str]:
+    """Uploads whose status is new, each told as it is."""
+    lang = now.case.facts.language
+    out: list[str] = []
+    for key in now.fresh[:3]:
+        document = now.case.facts.documents[key]
+        status = "queued" if document.status == "processing" else document.status
+        eta = document.eta_seconds
+        about = (
+            phrase("minute", lang)
+            if eta is None or eta >= 45  # noqa: PLR2004 - seconds that are called a minute
+            else phrase("seconds", lang, n=max(5, 5 * round(eta / 5)))
+        )
+        if status != "failed_transient":
+            out.append(phrase(f"file_{status}", lang, label=document.label, eta=about))
+    return out
+
+
+def question_part(now: Situation, told: list[str], *, staged: bool = False) -> tuple[str, str]:
+    """The question with what leads to it, and what it is about."""
+    case, contract, lang = now.case, now.contract, now.case.facts.language
+    asking = next_question(now, staged=staged)
+    if asking.startswith(CONFLICT):
+        return _conflict(now, asking.partition(":")[2]), asking
+    if asking == CONFIRM:
+        return _confirm(now), asking
+    if asking == CHOOSE:
+        return _choose(now), asking
+    if asking == UPLOAD:
+        told.append("upload")
+        needed = [gap.label for gap in contract.missing_documents(case.facts)]
+        return phrase("ask_upload", lang, documents=joined(needed, lang)), asking
+    if asking == CONSENT:
+        back = phrase("read_back", lang, summary=summary(contract, case, lang))
+        return f"{back} {phrase('ask_consent', lang)}", asking
+    if asking:
+        again = case.facts.get(asking).asked > 0 and lang == "en"
+        lead = phrase("last") + " " if again and "last" not in case.told else ""
+        if lead:
+            told.append("last")
+        return lead + question_text(contract, asking, lang), asking
+    return _nothing_left(now, told), ""
+
+
+def _conflict(now: Situation, name: str) -> str:
+    field = now.contract.field(name)
+    one = next(one for one in now.case.conflicts if one.field == name)
+    held = now.case.facts.get(name)
+    lang = now.case.facts.language
+
+    def words(known: Known) -> str:
+        return fact_words(field, known) if field is not None else value_words(known.value)
+
+    return phrase("conflict", lang, document=words(held), said=words(one.other))
+
+
+def _confirm(now: Situation) -> str:
+    lang, agreed = now.case.facts.language, now.case.consent
+    recipients = list(agreed.recipients) or ["our coordination team"]
+    text = phrase(
+        "confirm",
+        lang,
+        fields=joined(list(agreed.fields), lang),
+        recipients=joined(recipients, lang),
+    )
+    waived = phrase("waived", lang) + " " if agreed.waived and lang == "en" else ""
+    if not now.opened:
+        return waived + text
+    back = phrase("read_back", lang, summary=summary(now.contract, now.case, lang))
+    return f"{back} {waived}{text}"
+
+
+def _choose(now: Situation) -> str:
+    lang = now.case.facts.language
+    if not now.matched and lang == "en":
+        names = [one.name for one in now.case.matches]
+        return phrase("choose_again", lang, matches=joined(names, lang))
+    told = [
+        f"{one.name} ({', '.join(one.reasons[1:3]) or one.reasons[0]})" for one in now.case.matches
+    ]
+    return phrase("matches", lang, matches="; ".join(told))
+
+
+def _nothing_left(now: Situation, told: list[str]) -> str:
+    case, lang = now.case, now.case.facts.language
+    if now.matched and not case.matches:
+        return phrase("no_matches", lang)
+    if case.status != "intake":
+        return "" if now.heard.chose else phrase("done", lang)
+    if case.consent.state == "declined" and now.complete:
+        return phrase("consent_later", lang) if now.heard.word != "no" else ""
+    if now.contract.generic:
+        name = "done" if "blocked" in case.told else "blocked_generic"
+        told.append("blocked")
+        return phrase(name, lang)
+    gaps = [gap.label for gap in now.missing]
+    if not gaps:
+        return phrase("done", lang)
+    told.append("blocked")
+    return phrase("blocked", lang, gaps=joined(gaps, lang))
