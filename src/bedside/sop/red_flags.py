@@ -1,40 +1,193 @@
-"""Emergencies that a message names, by rule, before any model (IN-24). Pure."""
+"""Emergencies that a message names, by rule, before any model (IN-24). Pure.
+
+Rules and texts are data (`data/red_flags.yaml`). A rule speaks where its words stand in a clause
+that is of now and of the person or somebody with them: not denied, not over, not a figure of
+speech, not a question about risks in general.
+"""
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Sequence
+from typing import Literal
 
+from pydantic import BaseModel, ConfigDict
+
+from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 
-__all__ = ["RedFlag", "red_flags"]
+__all__ = ["RedFlag", "emergency_text", "red_flags", "rules_pack"]
+
+Kind = Literal["emergency", "crisis"]
 
 
 @value
 class RedFlag:
-    """One emergency: its rule, and the words at [start, end) of the message that named it."""
+    """One emergency: its rule, and the words at [start, end) of the message that named it.
+
+    `kind` "crisis" is about harm to oneself or by others, and has a text of its own.
+    """
 
     id: str
     start: int
     end: int
+    kind: Kind = "emergency"
 
 
-_RULES = (
-    (
-        "chest_pain",
-        re.compile(
-            r"\b(?:crushing|severe|bad|tight(?:ness)?)\b[^.!?]{0,20}\bchest\b|\bchest (?:pain|tightness|pressure)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("suicide", re.compile(r"\b(?:kill myself|end my life|suicidal|want to die)\b", re.IGNORECASE)),
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Rule(_Part):
+    id: str
+    kind: Kind = "emergency"
+    source: str
+    patterns: tuple[str, ...]
+    past_counts: bool = False
+    needs: tuple[str, ...] = ()
+
+
+class _RedFlags(PackFile):
+    rules: tuple[_Rule, ...]
+    idioms: tuple[str, ...]
+    denied: tuple[str, ...]
+    over: tuple[str, ...]
+    present: tuple[str, ...]
+    general: tuple[str, ...]
+    texts: dict[Kind, dict[str, str]]
+
+
+def _data() -> _RedFlags:
+    return load_pack(_RedFlags, "bedside.sop", "data/red_flags.yaml")
+
+
+def rules_pack() -> Pack:
+    """What the rules and texts say of themselves; they are unreviewed until it says otherwise."""
+    return _data().pack
+
+
+def _any(forms: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{form})" for form in forms), re.IGNORECASE)
+
+
+@functools.cache
+def _forms() -> tuple[tuple[_Rule, re.Pattern[str], re.Pattern[str] | None], ...]:
+    return tuple(
+        (rule, _any(rule.patterns), _any(rule.needs) if rule.needs else None)
+        for rule in _data().rules
+    )
+
+
+@functools.cache
+def _guards() -> dict[str, re.Pattern[str]]:
+    data = _data()
+    return {
+        name: _any(getattr(data, name))
+        for name in ("idioms", "denied", "over", "present", "general")
+    }
+
+
+_SENTENCE = re.compile(r"(?:[^.!?\n;؟।]|\.(?=\S))+[.!?;؟।]*")
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_CLAUSE_END = re.compile(  # a comma inside a figure ends nothing
+    r",(?!\d)|\b(?:but|however|although|though|yet|now|today|except|because|and (?:now|i|my|he|she)|لكن|लेकिन|पर)\b",
+    re.IGNORECASE,
 )
+_WIDE = {"’": "'", "‘": "'", "`": "'"}
 
 
 def red_flags(message: str) -> tuple[RedFlag, ...]:
-    """The emergencies that stand in the message, in their order."""
-    found = [
-        RedFlag(id=name, start=match.start(), end=match.end())
-        for name, form in _RULES
-        for match in form.finditer(message)
-    ]
-    return tuple(sorted(found, key=lambda one: one.start))
+    """The emergencies that stand in the message, in their order; at most one of a rule.
+
+    Positions are code points of the message as given.
+    """
+    plain = message.translate(str.maketrans(_WIDE))
+    guards = _guards()
+    masked = guards["idioms"].sub(lambda found: "\x00" * len(found.group()), _POINT.sub(",", plain))
+    found: dict[str, RedFlag] = {}
+    for sentence in _SENTENCE.finditer(masked):
+        for rule, form, needs in _forms():
+            if rule.id in found:
+                continue
+            if needs is not None and not needs.search(masked):
+                continue
+            for match in form.finditer(masked, sentence.start(), sentence.end()):
+                if _of_now(masked, sentence, match, rule):
+                    found[rule.id] = RedFlag(
+                        id=rule.id, start=match.start(), end=match.end(), kind=rule.kind
+                    )
+                    break
+    return tuple(sorted(found.values(), key=lambda one: (one.start, one.id)))
+
+
+def _of_now(text: str, sentence: re.Match[str], match: re.Match[str], rule: _Rule) -> bool:
+    """Is the clause of these words neither denied, nor over, nor said in general?"""
+    guards = _guards()
+    before = text[sentence.start() : match.start()]
+    breaks = [one.end() for one in _CLAUSE_END.finditer(before)]
+    clause = before[breaks[-1] :] if breaks else before
+    after = text[match.end() : sentence.end()]
+    stop = _CLAUSE_END.search(after)
+    tail = after[: stop.start()] if stop else after
+    whole = f"{clause}{match.group()}{tail}"
+    listed = _NEGATED_LIST.search(before)
+    if guards["denied"].search(clause) or _DENIED_AFTER.match(tail):
+        return False
+    if listed is not None and " or " in sentence.group() and not _OWN.search(listed["list"]):
+        return False
+    if guards["general"].search(whole) and not _HAS.search(clause):
+        return False
+    if rule.past_counts:
+        return True
+    over = guards["over"].search(whole) or _HAD.search(clause)
+    if over or (not breaks and guards["over"].search(sentence.group())):
+        return guards["present"].search(sentence.group()) is not None
+    return True
+
+
+_HAS = re.compile(
+    r"(?<!if )\b(?:i|he|she|we|my \w+|the patient)(?:'m|'ve|'s)?(?: (?:am|is|are|have|has|had|having|feel|feels|"
+    r"got|keep|keeps|just|suddenly|now|can't|cannot|been|a|some|this|such))+ ?(?:(?!afraid|scared|worried|of\b|about)\w+ ){0,2}$",
+    re.IGNORECASE,
+)
+_HAD = re.compile(r"\b(?:had|has had|have had)(?: (?!to\b)\S+){0,3} ?$", re.IGNORECASE)
+_NEGATED_LIST = re.compile(
+    r"\b(?:no|denies|denied|without|never had|not had any|(?:don't|do not) have(?: any)?)\b(?P<list>[^.!?]*)$",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:i|my|but|is|am|has|now|he|she|his|her)\b", re.IGNORECASE)
+_DENIED_AFTER = re.compile(
+    r"\s*(?:is |was |has |are )?(?:not there|gone|absent|none|denied|negative|ruled out|: ?no\b|नहीं)",
+    re.IGNORECASE,
+)
+
+
+def emergency_text(
+    flags: Sequence[RedFlag], *, number: str, crisis_line: str = "", language: str = "en"
+) -> str:
+    """The fixed text that replaces the question.
+
+    Args:
+        flags: What `red_flags` found, at least one; a crisis is answered before an emergency.
+        number: The emergency number that the deployer set; "" says "your local emergency number".
+        crisis_line: A crisis line's number, "" where the deployer set none.
+        language: "en", "ar" or "hi"; anything else gets English.
+    """
+    texts = _data().texts
+    kinds = sorted({flag.kind for flag in flags})
+    local = {
+        "en": "your local emergency number",
+        "ar": "رقم الطوارئ المحلي",
+        "hi": "अपने स्थानीय आपातकालीन नंबर",
+    }
+    said = []
+    for kind in kinds or ["emergency"]:
+        by_language = texts[kind]
+        chosen = language if language in by_language else "en"
+        text = by_language[chosen].replace("{number}", number or local[chosen])
+        line = {"en": "A crisis line", "ar": "خط للدعم النفسي", "hi": "संकट सहायता लाइन"}[chosen]
+        said.append(
+            text.replace("{crisis}", f"{line}: {crisis_line}." if crisis_line else "").strip()
+        )
+    return " ".join(" ".join(one.split()) for one in said)

@@ -1,0 +1,237 @@
+"""Emergencies by rule: what must be heard, and what only sounds like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from bedside.sop import Contract
+from bedside.sop.red_flags import emergency_text, red_flags, rules_pack
+
+HEARD = """
+chest_pain|I have chest pain right now
+chest_pain|there is a crushing pressure in my chest
+chest_pain|It feels like an elephant sitting on my chest
+chest_pain|My chest hurts and I am sweating
+chest_pain|my father has severe tightness in his chest
+chest_pain|I had chest pain years ago but it is back today
+chest_pain|pain going down my left arm since this morning
+chest_pain|i dont know what to do my chest is tight
+chest_pain|I have chest pain, is it a side effect of the tablets?
+chest_pain|I think I am having a heart attack
+chest_pain|Chest pain again, worse than yesterday
+chest_pain|سني 60 وعندي ألم شديد في الصدر
+chest_pain|मुझे सीने में बहुत दर्द है
+chest_pain|No fever, but chest pain at rest
+stroke|my mother's face is drooping
+stroke|his speech is slurred and one side is weak, slurring badly
+stroke|my left arm has suddenly gone numb
+stroke|I suddenly can't move my right arm
+stroke|she is having a stroke
+stroke|this is the worst headache of my life
+stroke|my husband can't speak properly since ten minutes
+stroke|his mouth is twisted
+breathing|I can't breathe
+breathing|she cannot catch her breath
+breathing|he is gasping
+breathing|my lips are turning blue
+breathing|I am severely short of breath lying down
+breathing|I am coughing up blood
+breathing|साँस नहीं आ रही
+anaphylaxis|my throat is closing
+anaphylaxis|her tongue is swelling up after the antibiotic
+anaphylaxis|I'm having a severe allergic reaction
+suicide|I want to die
+suicide|I want to kill myself
+suicide|sometimes I think about ending my life
+suicide|I feel suicidal
+suicide|they would be better off without me
+suicide|I don't want to live any more with this knee
+suicide|there is no reason to go on
+suicide|I took an overdose
+suicide|my son says he wants to die
+suicide|أريد أن أموت
+suicide|मैं जीना नहीं चाहता
+violence|my husband is beating me
+violence|I'm not safe at home
+bleeding|the wound is bleeding and it won't stop
+bleeding|she is bleeding heavily
+bleeding|I am vomiting blood
+bleeding|blood is pouring from the cut
+bleeding|heavy bleeding since last night
+bleeding|black tarry stools since yesterday
+bleeding|نزيف شديد من الجرح
+sepsis|I have a high fever and I am shaking and confused
+sepsis|fever of 39.5 after my surgery
+sepsis|the wound is oozing pus and I have a fever
+sepsis|he has a stiff neck and fever, a rash that does not fade, fever and a stiff neck
+acute_limb|my foot has turned blue and cold
+acute_limb|my leg is cold and pale
+acute_limb|my calf is painful and swollen since the flight
+acute_limb|my leg swelled up overnight
+acute_limb|the bone is sticking out
+cauda_equina|I can't pee and my legs are weak
+cauda_equina|there is numbness between my legs
+pregnancy|I am 20 weeks pregnant and bleeding
+pregnancy|pregnant, and the baby stopped moving
+unconscious|my father is unconscious
+unconscious|he won't wake up
+unconscious|she just collapsed
+unconscious|my brother is having a seizure
+eye|sudden loss of vision in my right eye
+eye|there is a curtain over my eye
+eye|bleach in my eye
+"""
+
+NOT_HEARD = """
+This queue is killing me
+my knee is killing me on the stairs
+the wait is killing me
+I am dying to know the price
+I could have died of embarrassment
+I'd kill for a good night's sleep
+I need to get something off my chest
+Kill two birds with one stone
+that price nearly gave me a heart attack
+The quote almost gave me a heart attack
+I nearly had a stroke when I saw the bill
+it was a stroke of luck
+I swim breaststroke
+it cost me an arm and a leg
+are you pulling my leg
+I have cold feet about the operation
+My heart is broken, my dog died
+I learned it by heart
+from the bottom of my heart, thank you
+the hospital is bleeding me dry
+I take a blood thinner
+my blood pressure is high
+the paperwork is so bloody long
+I laughed so hard I couldn't breathe
+I am holding my breath for the result
+the shoes fit me well
+I keep fit
+It does not fit in my schedule
+let us face the facts
+Suicide Squad is a film
+it would be financial suicide to pay that
+No chest pain
+I have no chest pain and no breathlessness
+I don't have chest pain
+never had chest pain
+he denies chest pain
+without any chest pain
+no fever, chest pain or heavy bleeding
+I am not suicidal
+I have never thought of killing myself
+I don't want to kill myself
+the wound is not bleeding heavily
+she is not unconscious
+I had chest pain three years ago
+chest pain in 2019, stent since
+I had a heart attack last year
+My father had a stroke
+my uncle died of a heart attack
+my mother had chest pain before her bypass, years ago
+Family history of stroke
+My grandmother was having a stroke when she died in 1998
+I used to get chest pain before my stent
+I was suicidal as a teenager
+I had heavy bleeding after my first birth ten years ago
+my leg was cold and pale two years ago
+I fainted once as a child
+What if I get chest pain on the plane?
+what are the risks of heavy bleeding?
+What are the symptoms of a stroke, like a drooping face?
+What happens if the wound is bleeding a lot?
+is chest pain a side effect of this?
+I am afraid of having a stroke during surgery
+I am worried about having heavy bleeding
+could the operation cause sudden loss of vision?
+if I have chest pain, who do I call?
+does the surgery cause numbness between the legs
+I read about people who want to die after surgery
+I heard about someone who had a severe allergic reaction
+My neighbour took an overdose last year
+The article says a face droop is a warning sign
+Does the insurance cover chest pain treatment?
+I had a chest x-ray last week
+the chest clinic wrote to me
+I sleep badly and my knee hurts
+my knee is swollen
+the knee gets stuck
+I cut my finger while cooking
+I am pregnant and want to plan knee surgery later
+My eyes are blurry from the cataract
+I have diabetes and high blood pressure
+I am short of money
+I am breathless with excitement
+My mother is scared of the anaesthetic
+blood test results attached
+I had a stroke of bad luck
+How long is the recovery?
+it hurts when I walk
+I am 71 and my hip is finished
+5 lakh is all we have
+يؤلمني الركبة عند المشي
+मेरे घुटने में दर्द है
+I'm dead tired
+we reached a dead end with insurance
+she has a poker face
+the surgeon took my breath away with his kindness
+"""
+
+
+def rows(table: str) -> list[str]:
+    return [line for line in table.strip().splitlines() if line.strip()]
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize("row", rows(HEARD))
+def test_an_emergency_is_heard(row: str) -> None:
+    wanted, message = row.split("|", 1)
+    found = red_flags(message)
+    assert wanted in {flag.id for flag in found}
+    for flag in found:
+        assert 0 <= flag.start < flag.end <= len(message)
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize("message", rows(NOT_HEARD))
+def test_an_idiom_the_past_a_denial_or_a_question_in_general_is_no_emergency(message: str) -> None:
+    assert [flag.id for flag in red_flags(message)] == []
+
+
+def test_the_tables_are_large_enough() -> None:
+    assert len(rows(HEARD)) + len(rows(NOT_HEARD)) >= 120
+    assert len(rows(NOT_HEARD)) >= 60
+
+
+@pytest.mark.requirement("IN-24")
+def test_the_text_carries_the_deployers_number_and_says_that_nobody_reviewed_it() -> None:
+    found = red_flags("I have chest pain right now")
+    assert "112" in emergency_text(found, number="112")
+    assert "your local emergency number" in emergency_text(found, number="")
+    assert rules_pack().review_status == "unreviewed"
+    assert "not clinically reviewed" in rules_pack().label
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize("language", ["en", "ar", "hi", "fr"])
+def test_a_crisis_is_answered_first_and_has_words_of_its_own(language: str) -> None:
+    crisis, both = red_flags("I want to die"), red_flags("I want to die, and I can't breathe")
+    alone = emergency_text(crisis, number="112", crisis_line="0800 1", language=language)
+    assert "0800 1" in alone
+    assert "{" not in alone
+    assert emergency_text(both, number="112", crisis_line="0800 1", language=language).startswith(
+        alone
+    )
+
+
+def test_a_contract_asks_the_same_rules() -> None:
+    assert [one.id for one in Contract.find("TKR").red_flags("he is unconscious")] == [
+        "unconscious"
+    ]
+
+
+def test_a_long_message_is_read_in_time_that_grows_with_its_length() -> None:
+    assert red_flags("word " * 20_000 + "I have chest pain") != ()
