@@ -1,0 +1,145 @@
+"""The voice rules on answers: what is cut, what is counted, and what may stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from bedside.sop.voice import cut, one_question, repeated, voice
+
+BREACHES = """
+diagnosis|You have severe osteoarthritis.
+diagnosis|It sounds like a meniscus tear.
+diagnosis|This is most likely a heart attack.
+diagnosis|She probably has diabetes.
+diagnosis|Your X-ray shows that the joint is worn.
+diagnosis|The results suggest you have an infection.
+diagnosis|Your HbA1c is high.
+diagnosis|It's nothing serious.
+diagnosis|You definitely need a knee replacement.
+diagnosis|You don't need surgery.
+diagnosis|My diagnosis is tendinitis.
+diagnosis|That looks like avascular necrosis.
+prescription|You should stop taking warfarin.
+prescription|Take ibuprofen twice a day.
+prescription|Please stop your blood thinner five days before.
+prescription|You can take 400 mg every six hours.
+prescription|I recommend taking paracetamol.
+prescription|It is safe to stop it now.
+prescription|You may want to skip it, and take aspirin instead.
+prescription|Put ice on the knee.
+prescription|She must not take metformin.
+prescription|I suggest starting physiotherapy.
+prescription|It's fine to fly after a week.
+outcome_promise|You will walk again.
+outcome_promise|Everything will be fine.
+outcome_promise|The surgery is going to go well.
+outcome_promise|I promise that it works.
+outcome_promise|It is completely safe.
+outcome_promise|The success rate is 95 %.
+outcome_promise|There is a 98% chance of success.
+outcome_promise|Your knee will heal.
+outcome_promise|You'll definitely get pregnant.
+outcome_promise|There is nothing to worry about.
+outcome_promise|A cure is guaranteed.
+forbidden_phrase|Your body is telling you something.
+forbidden_phrase|You should send the report.
+forbidden_phrase|Don't worry about it.
+forbidden_phrase|Trust me on this.
+forbidden_phrase|Thank you for sharing that with me.
+forbidden_phrase|Great! Which knee is it?
+forbidden_phrase|I understand how you feel.
+"""
+
+CLEAN = """
+Which knee is it: left, right, or both?
+I'm the AI coordinator here, not a doctor, so the medical calls stay with the surgeons.
+Please ask the doctor who prescribed it before changing anything.
+I can't tell you whether it is safe to stop it; your cardiologist can.
+You said that you have diabetes; I have noted it.
+You mentioned arthritis in the left hip.
+The report states moderate joint space narrowing.
+Do you take a blood thinner, such as warfarin?
+Are there other health conditions, such as diabetes or heart disease?
+I cannot promise that you will walk without pain; that is for the surgeon to discuss.
+Nobody can guarantee the outcome.
+The surgeon will judge from the X-ray.
+Terrified is a heavy thing to carry around.
+5 lakh INR (about $6,000) is noted.
+Your X-ray is here and being read; that takes about a minute.
+Has this knee been operated on before?
+Whether you need an operation is the surgeon's question.
+I am so sorry that it is back.
+The estimate comes from the hospital and usually includes the stay.
+Could you upload the report again?
+Once your age is in, matching can begin.
+How old is your mother?
+Let me note the question for the anaesthetist.
+It will be read in a minute.
+The case can be resumed by its link.
+Was there a heart attack in the last three months?
+An active infection is looked at by a clinician first.
+When did the injury happen?
+"""
+
+
+def rows(table: str) -> list[str]:
+    return table.strip().splitlines()
+
+
+@pytest.mark.requirement("IN-12")
+@pytest.mark.parametrize("row", rows(BREACHES))
+def test_a_breach_is_found_with_the_sentence_to_cut(row: str) -> None:
+    kind, sentence = row.split("|", 1)
+    answer = f"Thanks, noted. {sentence} The rest may stand."
+    found = [one for one in voice(answer) if one.kind == kind]
+    assert found
+    assert all(one.severe == (kind != "forbidden_phrase") for one in found)
+    left = cut(answer, found)
+    assert "The rest may stand." in left
+    assert "Thanks, noted." in left
+    assert found[0].why.split()[0] in answer
+
+
+@pytest.mark.requirement("IN-12")
+@pytest.mark.parametrize("answer", rows(CLEAN))
+def test_what_a_coordinator_may_say_stands(answer: str) -> None:
+    assert voice(answer) == ()
+
+
+@pytest.mark.requirement("IN-12")
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        ("Noted. Which knee is it?", 0),
+        ("Which knee is it: left, right, or both?", 0),
+        ("Which knee is it? And how old are you?", 1),
+        ("How old are you, and where do you live?", 1),
+        ("How old is she and does she take a blood thinner?", 1),
+        ("Is it the left knee? Is it the right? How old are you?", 2),
+        ("Nothing more for now.", 0),
+        ("أي ركبة؟ كم عمرك؟", 1),
+    ],
+)
+def test_whatever_asks_beyond_the_first_question_is_named(answer: str, most: int) -> None:
+    assert len(one_question(answer)) == most
+
+
+@pytest.mark.requirement("IN-12")
+def test_a_question_asked_before_or_answered_is_named_and_a_new_one_is_not() -> None:
+    before = ["Noted. How old is the person who needs the treatment?"]
+    assert repeated("And how old is the person who needs treatment?", before)
+    assert not repeated("Which country do you live in?", before)
+    assert (
+        repeated("Which knee is it?", [], answered=["Which knee is it: left, right, or both?"])
+        == ()
+    )
+    assert repeated(
+        "Which knee is it, left, right or both?",
+        [],
+        answered=["Which knee is it: left, right, or both?"],
+    )
+
+
+def test_cutting_everything_leaves_nothing_and_says_so_by_the_empty_text() -> None:
+    answer = "You have arthritis."
+    assert cut(answer, voice(answer)) == ""
