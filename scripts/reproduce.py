@@ -2,9 +2,10 @@
 
     python scripts/reproduce.py                 # everything (hours on two cores)
     python scripts/reproduce.py --quick         # a small run, marked as such
-    python scripts/reproduce.py --only context --out results.md
+    python scripts/reproduce.py --only context  # that suite anew, the others as last measured
 
-A suite that fails is written as failed, and the others go on. Nothing in the page is typed by hand.
+A suite that fails is written as failed, and the others go on. Nothing in the page is typed by hand: what
+every suite printed is kept in docs/results.json with its day, commit and load, and the page is made of it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -65,6 +66,8 @@ class Suite:
     command: tuple[str, ...]
     quick: tuple[str, ...] | None
     targets: tuple[Target, ...]
+    python: str = ""
+    """The interpreter below the project's root, where another environment is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Done:
     seconds: float
     figures: Mapping[str, Any] | None
     why: str = ""
+    when: str = ""
+    """Day, commit and load when it ran."""
 
 
 def _retrieval() -> tuple[Target, ...]:
@@ -164,15 +169,77 @@ SUITES = (
             Target("search among 100,000 chunks, milliseconds, p50", "100000/p50_ms", "100000/n", "at most", 40),
         ),
     ),
+    Suite(
+        "briefing",
+        ("eval", "briefing", "--json"),
+        None,
+        (
+            Target("briefings that are complete and valid, no model", "complete", "patients", "is", 1),
+            Target("their sentences that carry a citation", "cited", "patients", "is", 1),
+            Target("abnormal flags right by the raw JSON", "abnormal/precision", "abnormal/n_flagged"),
+            Target("values outside published limits that are flagged", "abnormal/recall", "abnormal/n_outside"),
+            Target("rule flags kept under a model that denies them", "hostile_model/kept", "hostile_model/n_flags", "is", 1),
+            *(
+                Target(f"situation to section, {which}{'' if path else ', no heading path'}: failure@{k}",
+                       f"retrieval/{'with' if path else 'without'}_heading_path/{which}/all/failure_at_{k}",
+                       f"retrieval/{'with' if path else 'without'}_heading_path/{which}/all/n",
+                       "at most" if (which, k, path) == ("hybrid", 20, True) else None,
+                       0.019 if (which, k, path) == ("hybrid", 20, True) else None)
+                for path in (True, False) for which in ("lexical", "dense", "hybrid") for k in (5, 20)
+            ),
+        ),
+    ),
+    Suite(
+        "notes",
+        ("eval", "notes", "--compare", "--json"),
+        None,
+        (
+            *(
+                Target(f"sections, {name}, {finder}: boundary F1", f"sections/sets/{name}/{finder}/boundary_f1", f"sections/sets/{name}/n_headings")
+                for name in ("mtsamples, as written", "mtsamples, headings lower-cased", "aci_bench, as written",
+                             "mts_dialog, labelled sections under usual names")
+                for finder in ("bedside", "medspacy sectionizer")
+            ),
+            Target("extracted items that are cited, ACI-Bench valid", "extractive/valid/items_cited", "extractive/valid/n_items"),
+        ),
+        python=".venv-notes/bin/python",
+    ),
+    Suite(
+        "evaluator",
+        ("eval", "evaluator", "--json"),
+        None,
+        (
+            Target("seeded structural errors found", "structural/found", "structural/n", "at least", 0.99),
+            Target("seeded dose, negation, side and medicine errors found", "dose_negation_side_drug/found", "dose_negation_side_drug/n", "at least", 0.97),
+            Target("false alarms on correct items", "false_alarms/share", "false_alarms/n", "at most", 0.02),
+        ),
+    ),
+    Suite(
+        "evaluator speed",
+        ("bench", "evaluator", "--json"),
+        None,
+        (Target("claims a second on one core", "claims_per_second", "n", "at least", 1000),),
+    ),
+    Suite(
+        "deid",
+        ("eval", "deid", "--json"),
+        None,
+        (
+            Target("planted identifiers that would leave", "n_left", "n_planted", "is", 0),
+            Target("texts that come back exactly", "reversed_exactly", "n_texts"),
+            Target("clinical terms hidden in vain, ACI-Bench and MTS-Dialog", "over_redaction/aci_bench and mts_dialog/share", "over_redaction/aci_bench and mts_dialog/n_terms", "at most", 0.01),
+            Target("the same, mtsamples", "over_redaction/mtsamples/share", "over_redaction/mtsamples/n_terms", "at most", 0.01),
+        ),
+    ),
 )  # fmt: skip
 
 
-def run_command(command: Sequence[str], *, timeout: float) -> Done:
+def run_command(command: Sequence[str], *, timeout: float, python: str = "") -> Done:
     """Run `bedside` with these arguments, and read the JSON document that it prints."""
     began = time.monotonic()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "bedside", *command],
+            [str(ROOT / python) if python else sys.executable, "-m", "bedside", *command],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=None,
@@ -267,9 +334,10 @@ def page(
 
 def _section(suite: Suite, done: Done | None) -> list[str]:
     if done is None:
-        return [f"## {suite.name}", "", "Left out of a quick run.", ""]
+        return [f"## {suite.name}", "", "Not measured yet, or left out of a quick run.", ""]
     command = shlex.join(("bedside", *done.command))
-    lines = [f"## {suite.name}", "", f"`{command}`, {done.seconds:,.0f} s", ""]
+    when = f"; {done.when}" if done.when else ""
+    lines = [f"## {suite.name}", "", f"`{command}`, {done.seconds:,.0f} s{when}", ""]
     if done.figures is None:
         return [*lines, f"**Failed:** {done.why}", ""]
     lines += ["| figure | measured |", "| --- | --- |"]
@@ -305,6 +373,31 @@ def _version() -> str:
     return done.stdout.strip() or "not in a repository"
 
 
+def _when() -> str:
+    load = f", load {os.getloadavg()[0]:.1f} at its end" if hasattr(os, "getloadavg") else ""
+    return f"{datetime.now(UTC).date().isoformat()}, {_version()}{load}"
+
+
+def _read(path: Path) -> dict[str, Done]:
+    """What every suite printed when it last ran; nothing where there is no file yet."""
+    if not path.exists():
+        return {}
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return {name: Done(**{**row, "command": tuple(row["command"])}) for name, row in rows.items()}
+
+
+def _as_json(known: Mapping[str, Done]) -> str:
+    rows = {name: {**asdict(done), "figures": _plain(done.figures)} for name, done in known.items()}
+    return json.dumps(rows, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _plain(figures: object) -> object:
+    """Figures without lists: those hold examples of the measured data, which is not ours to ship."""
+    if isinstance(figures, Mapping):
+        return {name: _plain(one) for name, one in figures.items() if not isinstance(one, list)}
+    return figures
+
+
 def main(
     arguments: Sequence[str] | None = None,
     *,
@@ -319,18 +412,22 @@ def main(
     parser.add_argument("--timeout", type=float, default=4 * 3600, help="seconds for each suite")
     asked = parser.parse_args(arguments)
     machine = _machine()
-    ran: list[tuple[Suite, Done | None]] = []
+    kept = asked.out.with_suffix(".json")
+    known = {} if asked.quick else _read(kept)
     for suite in suites:
-        if asked.only and suite.name not in asked.only:
-            continue
         command = suite.quick if asked.quick else suite.command
-        if command is None:
-            ran.append((suite, None))
+        if command is None or (asked.only and suite.name not in asked.only):
             continue
         sys.stderr.write(f"bedside {shlex.join(command)}\n")
-        ran.append((suite, run(command, timeout=asked.timeout)))
+        extra = {"python": suite.python} if suite.python else {}
+        done = run(command, timeout=asked.timeout, **extra)
+        known[suite.name] = replace(done, when=_when())
         # Written after every suite, so that a run that is stopped keeps what it measured.
+        if not asked.quick:
+            kept.write_text(_as_json(known), encoding="utf-8")
+        ran = [(suite, known.get(suite.name)) for suite in suites]
         asked.out.write_text(page(ran, machine=machine, quick=asked.quick), encoding="utf-8")
+    ran = [(suite, known.get(suite.name)) for suite in suites]
     asked.out.write_text(page(ran, machine=machine, quick=asked.quick), encoding="utf-8")
     failed = [suite.name for suite, done in ran if done is not None and done.figures is None]
     if failed:
