@@ -13,12 +13,15 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
 from bedside.core.ids import PatientId
 from bedside.core.turn import TurnRequest
 from bedside.core.value import value
 from bedside.flows.intake.book import Book
+from bedside.flows.intake.needs import Upload
 from bedside.flows.trace import TurnResult
+from bedside.record.documents import documents_of
 from bedside.storage import access
 from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.turn import session as session_table
@@ -27,7 +30,7 @@ from bedside.wiring.engine import Engine
 from bedside.wiring.running import Event
 
 __all__ = [
-    "LONGEST_MESSAGE", "Say", "contracts", "finished", "require_case", "send", "start_case",
+    "LONGEST_MESSAGE", "Say", "contracts", "finished", "read_uploads", "require_case", "send", "start_case",
     "stream", "upload",
 ]  # fmt: skip
 
@@ -227,6 +230,20 @@ async def upload(
 async def _keep(engine: Engine, who: Who, case: str, filename: str, body: bytes) -> str:
     added = await engine.attach(case, [(filename, body)], who)
     return str(added[0]["document_id"])
+
+
+def read_uploads(connection: Connection, grant: Grant) -> tuple[Upload, ...]:
+    """The case's documents, oldest first; what was not interpreted is "stored"."""
+    return tuple(
+        Upload(
+            id=one.id,
+            type=one.category or "unknown",
+            status="stored" if one.status == "complete" else one.status,
+            label=one.file_name or one.title,
+            findings={},
+        )
+        for one in documents_of(connection, grant)
+    )
 
 
 async def contracts(engine: Engine, who: Who) -> Book:

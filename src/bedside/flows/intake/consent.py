@@ -10,7 +10,15 @@ from bedside.flows.intake.signals import agrees, disagrees, doubts
 from bedside.sop.contract import Contract
 from bedside.sop.state import State
 
-__all__ = ["PURPOSE", "Word", "answer", "open_confirmation", "shared_fields", "wants_matching"]
+__all__ = [
+    "PURPOSE",
+    "Word",
+    "answer",
+    "open_confirmation",
+    "shared_fields",
+    "speaks_of_matching",
+    "wants_matching",
+]
 
 PURPOSE = "to say whether and how they can treat the person"
 
@@ -34,6 +42,12 @@ _REFUSE = re.compile(
     re.IGNORECASE,
 )
 
+_WITHDRAW = re.compile(
+    r"\b(?:withdraw|take back|revoke|cancel)\b[^.!?]{0,30}\b(?:consent|agreement|permission|it|that|everything|my (?:case|data|details))\b"
+    r"|\b(?:do not|don't|don’t|stop) (?:shar(?:e|ing)|send(?:ing)?) (?:my|anything|it|this|that)\b",
+    re.IGNORECASE,
+)
+
 
 @value
 class Word:
@@ -54,6 +68,11 @@ def wants_matching(text: str) -> bool:
             continue
         return True
     return False
+
+
+def speaks_of_matching(text: str) -> bool:
+    """Is the message about looking for hospitals, wished or not?"""
+    return _WANTS.search(text) is not None
 
 
 def answer(case: Case, text: str) -> Word:
@@ -87,8 +106,12 @@ def answer(case: Case, text: str) -> Word:
         return Word()
     if refuses and case.consent.state in {"asked", "confirming"}:
         return Word(kind="no")
+    if case.consent.state == "confirmed" and _WITHDRAW.search(text):
+        return Word(kind="withdraws")
     if wants_matching(text):
         return Word(kind="wants")
+    if _WANTS.search(text) and _NOT.search(text[: _WANTS.search(text).start()]):  # type: ignore[union-attr]
+        return Word(kind="not_yet")
     return Word()
 
 

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.flows.intake import persons, sums
+from bedside.flows.intake.consent import speaks_of_matching, wants_matching
 from bedside.flows.intake.lexicon import conditions, countries, phrase_pattern
 from bedside.flows.intake.numbers import Number, age_in, numbers_in
-from bedside.flows.intake.signals import agrees, corrects, declines, disagrees, doubts
+from bedside.flows.intake.signals import (
+    agrees,
+    corrects,
+    declines,
+    defers,
+    disagrees,
+    doubts,
+    nothing,
+)
 from bedside.language.dates import dates
 from bedside.language.laterality import sides
 from bedside.language.negation import scopes
@@ -27,12 +37,13 @@ Span = tuple[int, int]
 
 @value
 class Context:
-    """The message, and what is known around it."""
+    """The message, what is known around it, and words that were read as other fields."""
 
     text: str
     state: State
     contract: Contract
     country: str = ""
+    others: tuple[Span, ...] = ()
 
 
 @value
@@ -55,7 +66,29 @@ _NOT_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _ANTICOAGULANT = phrase_pattern(
-    ["warfarin", "coumadin", "apixaban", "eliquis", "rivaroxaban", "xarelto", "dabigatran", "pradaxa", "edoxaban", "heparin", "enoxaparin", "clexane", "clopidogrel", "plavix", "ticagrelor", "brilinta", "prasugrel", "aspirin", "ecosprin", "acenocoumarol", "sintrom"]
+    [
+        "warfarin",
+        "coumadin",
+        "apixaban",
+        "eliquis",
+        "rivaroxaban",
+        "xarelto",
+        "dabigatran",
+        "pradaxa",
+        "edoxaban",
+        "heparin",
+        "enoxaparin",
+        "clexane",
+        "clopidogrel",
+        "plavix",
+        "ticagrelor",
+        "brilinta",
+        "prasugrel",
+        "aspirin",
+        "ecosprin",
+        "acenocoumarol",
+        "sintrom",
+    ]
 )
 _NO_ILLNESS = re.compile(
     r"\bno (?:other |known |major |serious |significant |medical |health |underlying |chronic )*(?:illness(?:es)?|"
@@ -65,6 +98,16 @@ _NO_ILLNESS = re.compile(
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
 )
+_NO_NAME = re.compile(
+    r"\b(?:when|only|that|because|last|next|it|was|walk|the|to|me|us|yes|yeah|we|he|she|my|your|which|how|why|what|\d+)\b",
+    re.IGNORECASE,
+)
+_PAYS = {
+    "self": (
+        "ourselves", "our own money", "own pocket", "my pocket", "i will pay", "i'll pay", "we will pay",
+        "we'll pay", "paying myself", "pay myself", "self", "own money", "own funds",
+    ),
+}  # fmt: skip
 _NONE = re.compile(
     r"^\W*(?:no|none|nothing|nope|nil|not any|no others?|nothing else|none at all|not really|"
     r"none (?:of (?:these|those|them|that)|that i know(?: of)?)|not that i know(?: of)?|لا|لا شيء|नहीं|कोई नहीं|कुछ नहीं)\W*"
@@ -76,6 +119,11 @@ _LIVES = re.compile(
     r"we are in|we're in|writing|calling|come|coming|citizen|here in|back home)\b[^.!?;]{0,25}$"
     r"|\b(?:from|i'm|i am|we're|we are)\s+(?:the\s+)?$"
     r"|(?:أعيش في|من|مقيم في|أقيم في)\s*$",
+    re.IGNORECASE,
+)
+_RESIDES = re.compile(
+    r"\b(?:live|living|lives|reside|residing|resident|based|settled)\b[^.!?;,]{0,25}$"
+    r"|(?:أعيش في|مقيم في|أقيم في)\s*$",
     re.IGNORECASE,
 )
 _LIVES_AFTER = re.compile(r"^\s*(?:में रहत|से हूँ|से हूं|में हूँ)", re.IGNORECASE)
@@ -112,16 +160,27 @@ _WALK = re.compile(
 )
 
 
-def read_asked(field: Field, context: Context, *, others: Sequence[Span] = ()) -> Value | None:
-    """The field's value, read as the answer to its own question; `None` where there is none.
+_LASTING = (
+    r"(?:\d+(?:\.\d+)?|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|many|a few|a couple of)"
+    r"(?: and a half)? (?:years?|months?|weeks?|days?)(?: now)?"
+)
 
-    `others` are words that were read as other fields.
-    """
-    special = _ASKED.get(field.id) or (_asked_text if field.kind == "text" else None)
-    if special is _asked_text:
-        return _asked_text(field, context, others)
-    reader = special or _ASKED_KIND[field.kind]
-    return reader(field, context)
+
+def read_asked(field: Field, context: Context) -> Value | None:
+    """The field's value, read as the answer to its own question; `None` where there is none."""
+    if field.kind == "text" and field.id not in _ASKED:
+        return _asked_text(field, context)
+    if field.kind == "number":
+        context = replace(context, text=_without(context.text, context.others))
+    return (_ASKED.get(field.id) or _ASKED_KIND[field.kind])(field, context)
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """The text with those words blanked, every other character in its place."""
+    left = list(text)
+    for start, end in spans:
+        left[start:end] = " " * (end - start)
+    return "".join(left)
 
 
 def read_volunteered(field: Field, context: Context) -> Value | None:
@@ -152,14 +211,17 @@ def _age_asked(field: Field, context: Context) -> Value | None:
 
 def _country_free(field: Field, context: Context) -> Value | None:
     del field
+    weak: Value | None = None
     for one in countries(context.text):
         lead = context.text[max(0, one.start - 60) : one.start]
         rest = context.text[one.end :]
-        if (_LIVES.search(lead) or _LIVES_AFTER.match(rest)) and not (
-            _GOING.search(lead) and not re.search(r"\b(?:live|living|based|reside)", lead)
-        ):
+        if _question_at(context.text, one.start) or _NOT_BEFORE.search(lead):
+            continue
+        if _RESIDES.search(lead) or _LIVES_AFTER.match(rest):
             return Value(value=one.value, start=one.start, end=one.end)
-    return None
+        if _LIVES.search(lead) and not _GOING.search(lead):
+            weak = weak or Value(value=one.value, start=one.start, end=one.end)
+    return weak
 
 
 def _country_asked(field: Field, context: Context) -> Value | None:
@@ -177,7 +239,9 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         return Value(value=found[-1].value, start=found[-1].start, end=found[-1].end)
     if found:
         return None  # two countries, and nothing says which: asked again
-    return _short_answer(context.text, most=3)
+    words = _short_answer(context.text, most=3)
+    again = context.state.get(field.id).asked > 1
+    return words if words and (again or str(words.value)[0].isupper()) else None
 
 
 def _name_free(field: Field, context: Context) -> Value | None:
@@ -204,7 +268,25 @@ def _name_asked(field: Field, context: Context) -> Value | None:
         return None
     if countries(context.text) or conditions(context.text) or disagrees(context.text):
         return None
-    return short
+    return None if _WHEN.search(context.text) else short
+
+
+def _destination_asked(field: Field, context: Context) -> Value | None:
+    found = countries(context.text)
+    if found:
+        names = tuple(dict.fromkeys(one.value for one in found))
+        return Value(value=", ".join(names), start=found[0].start, end=found[-1].end)
+    return _asked_text(field, context)
+
+
+def _destination_free(field: Field, context: Context) -> Value | None:
+    del field
+    for one in countries(context.text):
+        lead = context.text[max(0, one.start - 60) : one.start]
+        going = _GOING.search(lead) and not _RESIDES.search(lead) and not _NOT_BEFORE.search(lead)
+        if going and not _question_at(context.text, one.start):
+            return Value(value=one.value, start=one.start, end=one.end, strong=False)
+    return None
 
 
 def _who_free(field: Field, context: Context) -> Value | None:
@@ -263,7 +345,9 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None:
         start, end = _whole(text)
         return Value(value=(), start=start, end=end)
     if asked:
-        words = _short_answer(text, most=8)
+        words = _short_answer(text, most=5)
+        if words is not None and _NO_NAME.search(str(words.value)):
+            return None
         return Value(value=(words.value,), start=words.start, end=words.end) if words else None
     return None
 
@@ -298,7 +382,13 @@ def _when_asked(field: Field, context: Context) -> Value | None:
     if written:
         one = written[0]
         return Value(value=context.text[one.start : one.end], start=one.start, end=one.end)
-    return _asked_text(field, context, ())
+    if re.search(
+        r"\d|\b(?:soon|time|week|month|year|day|rush|urgent|ready|now|sure|flexible|when|after|before)",
+        context.text,
+        re.IGNORECASE,
+    ):
+        return _asked_text(field, context)
+    return None
 
 
 def _walk_free(field: Field, context: Context) -> Value | None:
@@ -329,7 +419,10 @@ def _choice_free(field: Field, context: Context) -> Value | None:
         for words in other.choices.values()
         for word in words
     }
-    cued = _cued(field, context.text)
+    pays = field.id == "funding_source" and re.search(
+        r"\bpay(?:ing|s)?\b", context.text, re.IGNORECASE
+    )
+    cued = _cued(field, context.text) or bool(pays)
     found = [
         one
         for one in _choices(field, context.text)
@@ -350,7 +443,8 @@ def _telling(words: str) -> bool:
 def _choices(field: Field, text: str) -> list[Value]:
     found: list[Value] = []
     for name, words in field.choices.items():
-        for match in phrase_pattern((name.replace("_", " "), *words)).finditer(text):
+        more = _PAYS.get(name, ()) if field.id == "funding_source" else ()
+        for match in phrase_pattern((name.replace("_", " "), *words, *more)).finditer(text):
             if _NOT_BEFORE.search(text[: match.start()]) or _question_at(text, match.start()):
                 continue
             found.append(Value(value=name, start=match.start(), end=match.end()))
@@ -413,11 +507,63 @@ def _boolean_asked(field: Field, context: Context) -> Value | None:
     start, end = _whole(context.text)
     if doubts(context.text) and not re.match(r"\W*(?:yes|no)\b", context.text, re.IGNORECASE):
         return None
-    if agrees(context.text):
+    if declines(context.text) or wants_matching(context.text):
+        return None
+    if _AFFIRMS.search(context.text):
         return Value(value=True, start=start, end=end)
-    if disagrees(context.text) and not declines(context.text):
+    if _denies(field, context.text):
         return Value(value=False, start=start, end=end)
+    past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
+    if (
+        re.search(r"\b(?:before|ever|earlier|previous|recent|last)\b", past)
+        and _HAPPENED.search(context.text)
+        and not disagrees(context.text)
+    ):
+        return Value(value=True, start=start, end=end)
     return None
+
+
+_AFFIRMS = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly)\W+)*(?:yes|yeah|yep|yup|yea|ya|aye|of course|certainly|definitely|correct|indeed|"
+    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b)|that's right|affirmative|"
+    r"نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं))(?=\W|$)"
+    r"|\bi (?:think|believe|guess|suppose) so\b",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|nothing|neither|"
+    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
+    r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_HAPPENED = re.compile(
+    r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|years? ago|months? ago|last (?:year|month)|in (?:19|20)\d\d|"
+    r"(?:i|we|he|she) (?:did|had|tried|got)|sometimes|occasionally|a (?:bit|little))\b",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"^\W*$|^\s*[,.;!-]|^\s+(?:i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|sir|madam|problems?|that|as far|to my)\b",
+    re.IGNORECASE,
+)
+
+
+def _denies(field: Field, text: str) -> bool:
+    """A no to this question: "no preference" is none, "no infection" is one."""
+    match = _DENIES.match(text)
+    if match is None:
+        return bool(
+            re.search(
+                r"\b(?:i don't think so|not that i(?:'m| am) aware of)\b", text, re.IGNORECASE
+            )
+        )
+    word = match.group()[: match.start("rest") - match.start()].split()[-1].lower()
+    if word != "no" or _MORE.match(match["rest"]):
+        return True
+    asked = " ".join((field.label, *field.ask.values(), *field.cues)).casefold()
+    return any(
+        len(one) > 3 and one.rstrip("s") in asked
+        for one in re.findall(r"\w+", match["rest"].casefold())[:4]
+    )  # noqa: PLR2004
 
 
 def _boolean_free(field: Field, context: Context) -> Value | None:
@@ -434,6 +580,8 @@ def _boolean_free(field: Field, context: Context) -> Value | None:
     if not spots:
         return None
     judged = scopes(text)
+    if "recent" in field.id and re.search(r"\b(?:19|20)\d\d\b|\byears? ago\b", text, re.IGNORECASE):
+        return None
     for start, end in sorted(spots):
         if any(
             one.kind in {"uncertain", "family"} and one.start <= start < one.end for one in judged
@@ -584,7 +732,7 @@ def _date_asked(field: Field, context: Context) -> Value | None:
         match = _WHEN.search(context.text)
         if match:
             return Value(value=match.group(), start=match.start(), end=match.end())
-        return _asked_text(field, context, ())
+        return _asked_text(field, context)
     one = written[0]
     shown = one.days[0].isoformat() if len(one.days) == 1 else context.text[one.start : one.end]
     return Value(value=shown, start=one.start, end=one.end)
@@ -601,16 +749,13 @@ def _date_free(field: Field, context: Context) -> Value | None:
     return None
 
 
-def _asked_text(field: Field, context: Context, others: Sequence[Span]) -> Value | None:
+def _asked_text(field: Field, context: Context) -> Value | None:
     """The person's words, unless they are about something else."""
-    text = context.text
-    if _NONE.match(text) and not _question_at(text, 0):
+    text, others = context.text, context.others
+    if nothing(text):
         start, end = _whole(text)
-        return Value(value="none", start=start, end=end)
-    rest = list(text)
-    for start, end in others:
-        rest[start:end] = " " * (end - start)
-    left = re.findall(r"[^\W_]{2,}", "".join(rest))
+        return None if field.when == "optional" else Value(value="none", start=start, end=end)
+    left = re.findall(r"[^\W_]{2,}", _without(text, others))
     if others and len(left) < 4 and not _cued(field, text):  # noqa: PLR2004 - nothing is left
         return None
     if agrees(text) and len(text.split()) < 3:  # noqa: PLR2004 - a bare yes is no description
@@ -620,7 +765,14 @@ def _asked_text(field: Field, context: Context, others: Sequence[Span]) -> Value
 
 def _text_free(field: Field, context: Context) -> Value | None:
     """Words behind a cue that announces the field, such as "my occupation is ..."."""
+    lasting = "duration" in field.id or "long" in " ".join(field.ask.values()).casefold()
     for cue in field.cues:
+        match = lasting and re.search(
+            rf"(?<!\w){re.escape(cue)}(?!\w)[^.!?;,]{{0,30}}?(?P<w>\b(?:over |about |almost |nearly )?{_LASTING})",
+            context.text, re.IGNORECASE,
+        )  # fmt: skip
+        if match:
+            return Value(value=match["w"].strip(), start=match.start("w"), end=match.end("w"))
         if len(cue) < 4 or "?" in cue:  # noqa: PLR2004 - too short to tell
             continue
         match = re.search(
@@ -634,7 +786,7 @@ def _text_free(field: Field, context: Context) -> Value | None:
 
 def _short_answer(text: str, *, most: int) -> Value | None:
     """The message as an answer in words: at most so many, no question, nothing declined."""
-    if declines(text) or doubts(text):
+    if declines(text) or doubts(text) or defers(text) or speaks_of_matching(text):
         return None
     start, end = _whole(text)
     first = next(iter(_SENTENCE.finditer(text, start)), None)
@@ -679,7 +831,7 @@ Reader = Callable[[Field, Context], "Value | None"]
 
 
 def _asked_plain(field: Field, context: Context) -> Value | None:
-    return _asked_text(field, context, ())
+    return _asked_text(field, context)
 
 
 _FREE: dict[str, Reader] = {
@@ -690,6 +842,7 @@ _FREE: dict[str, Reader] = {
     "who": _who_free,
     "key_comorbidities": _illnesses_free,
     "timeline_preference": _when_free,
+    "preferred_destination": _destination_free,
     "walking_distance": _walk_free,
 }
 _ASKED: dict[str, Reader] = {
@@ -700,6 +853,7 @@ _ASKED: dict[str, Reader] = {
     "who": _who_asked,
     "key_comorbidities": _illnesses_asked,
     "timeline_preference": _when_asked,
+    "preferred_destination": _destination_asked,
 }
 _FREE_KIND: dict[str, Reader] = {
     "text": _text_free,

@@ -11,8 +11,10 @@ from bedside.core.value import value
 from bedside.flows.intake import consent
 from bedside.flows.intake.book import Book
 from bedside.flows.intake.case import CHOOSE, CONFLICT, Alert, Case, applied, change
+from bedside.flows.intake.lexicon import countries
+from bedside.flows.intake.numbers import age_in
 from bedside.flows.intake.reading import Reading, read_message
-from bedside.flows.intake.signals import Signals, signals
+from bedside.flows.intake.signals import Signals, declines, doubts, nothing, signals
 from bedside.language.negation import scopes
 from bedside.sop.contract import Contract
 from bedside.sop.state import Known
@@ -46,6 +48,7 @@ class Heard:
     cut: bool = False
     settled: str = ""
     chose: str = ""
+    before_asking: str = ""
 
 
 def hear(
@@ -90,7 +93,10 @@ def hear(
             known = Known(**{**_fields(known), "by": "settled"})
             settled = settling
         old = now.facts.get(one.field)
-        if old.status == "known" and one.status == "known" and old.value != one.value:
+        grows = isinstance(old.value, (list, tuple)) and set(map(str, old.value)) <= set(
+            map(str, one.value if isinstance(one.value, (list, tuple)) else ())
+        )
+        if old.status == "known" and one.status == "known" and old.value != one.value and not grows:
             corrected.add(one.field)
         changes.append(change(f"field:{one.field}", known))
     if settled:
@@ -116,6 +122,7 @@ def hear(
         cut=cut,
         settled=settled,
         chose=chose,
+        before_asking=case.asking,
     )
 
 
@@ -158,7 +165,8 @@ def _procedure(
         if match and not case.procedure_words:
             words = match["w"].strip()
             return contract, "unknown", [change("procedure_words", words)]
-        if asked and not case.procedure_words and 2 < len(text.strip()) <= 80 and "?" not in text:  # noqa: PLR2004
+        other = age_in(text) or countries(text) or declines(text) or doubts(text) or nothing(text)
+        if asked and not case.procedure_words and not other and _short(text):  # noqa: PLR2004
             return contract, "unknown", [change("procedure_words", text.strip())]
         return contract, "", []
     if named.id not in {_GENERIC, contract.id} and signals(text).corrects:
@@ -170,6 +178,10 @@ def _procedure(
         if not away:
             return named, "changed", [change("sop", named.id), change("procedure_words", words)]
     return contract, "", []
+
+
+def _short(text: str) -> bool:
+    return 2 < len(text.strip()) <= 60 and "?" not in text and len(text.split()) <= 6  # noqa: PLR2004
 
 
 def _words_of(contract: Contract, text: str) -> str:

@@ -21,7 +21,7 @@ _CARER = re.compile(
     re.IGNORECASE,
 )
 _PATIENT = re.compile(
-    r"\b(?:for|it's|it is) (?:me|myself)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
+    r"\b(?:for|it's|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
     r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
     r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
     r"|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"

@@ -7,9 +7,11 @@ from bedside.flows.intake.situation import Situation
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import State
 
-__all__ = ["STAGES", "next_question", "question_text", "staged_field"]
+__all__ = ["STAGES", "first_gap", "next_question", "question_text", "staged_field", "still_open"]
 
 STAGES = ("procedure", "demographics", "medical", "financial")
+WORTH_ASKING = frozenset({"budget", "timeline_preference", "preferred_destination"})
+"""Optional fields that are asked for; the others are only taken where they are offered."""
 TIMES = 2
 """A field is asked for at most so often."""
 
@@ -25,6 +27,10 @@ def next_question(now: Situation, *, staged: bool = False) -> str:
         return CHOOSE if case.matches and not case.chosen else ""
     if case.consent.state == "confirming" and now.may_match:
         return CONFIRM
+    if (open_one := still_open(now)) is not None:
+        return open_one
+    if now.heard.word == "wants" and now.missing and (gap := first_gap(now)):
+        return gap
     field = staged_field(contract, case.facts) if staged else contract.next_field(case.facts)
     if (
         contract.generic
@@ -38,11 +44,45 @@ def next_question(now: Situation, *, staged: bool = False) -> str:
         return field.id
     if contract.missing_documents(case.facts) and "upload" not in case.told:
         return UPLOAD
+    if field is not None and field.when == "optional" and field.id not in WORTH_ASKING:
+        field = _worth(contract, case.facts)
     if field is not None:
         return field.id
     if now.may_match and case.consent.state in {"none", "asked"}:
         return CONSENT
     return ""
+
+
+def first_gap(now: Situation) -> str:
+    """The first field that matching lacks and that may still be answered; "" for none."""
+    for gap in now.missing:
+        if now.contract.field(gap.id) and now.case.facts.get(gap.id).status != "declined":
+            return gap.id
+    return ""
+
+
+def still_open(now: Situation) -> str | None:
+    """The question that stands because the person asked something instead of answering it."""
+    asked = now.heard.before_asking
+    if not asked or now.heard.reading.answered or now.heard.procedure:
+        return None
+    field = now.contract.field(asked)
+    if field is None or now.case.facts.get(asked).status != "asked":
+        return None
+    turned = bool(now.heard.signals.asks) or now.heard.signals.wants_person or bool(now.uploaded)
+    return asked if turned and not now.heard.reading.said else None
+
+
+def _worth(contract: Contract, state: State) -> Field | None:
+    """An optional field that a match rests on, else one that was left open before."""
+    for field in contract.fields:
+        if field.id in WORTH_ASKING and state.get(field.id).status == "unasked":
+            return field
+    for field in contract.fields:
+        known = state.get(field.id)
+        if known.status == "asked" and known.asked < TIMES and contract.applies(field, state):
+            return field
+    return None
 
 
 def _again(state: State, field: Field) -> bool:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
-from bedside.flows.intake.signals import declines, doubts, not_applicable
+from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import Known, State, Status
 
@@ -49,10 +50,15 @@ class Said:
 
 @value
 class Reading:
-    """What the rules read. `answered` is True where the asked field has an answer of any kind."""
+    """What the rules read.
+
+    `answered` is True where the asked field has an answer of any kind, `repeated` where the message
+    says again what was known.
+    """
 
     said: tuple[Said, ...] = ()
     answered: bool = False
+    repeated: bool = False
 
 
 _CLAUSE = re.compile(r"[^.!?;\n؟।]+")
@@ -81,19 +87,32 @@ def read_message(
     field = contract.field(asked) if asked else None
     if field is not None:
         others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
-        answer = read_asked(field, context, others=others)
+        answer = read_asked(field, replace(context, others=others))
         if answer is not None:
             found[asked] = _said(field, answer)
             answered = True
         elif asked in found:
             answered = True
-        elif (status := _no_answer(text)) is not None:
+        elif field.kind in {"money", "text"} and field.when == "optional" and nothing(text):
+            start, end = _around(text)
+            found[asked] = Said(
+                field=asked, status="not_applicable", value=None, start=start, end=end
+            )
+            answered = True
+    declined = dict(_declined_by_name(text, fields, found, asked))
+    if field is not None and not answered and (status := _no_answer(text)) is not None:
+        if not declined or _names(field, text):
             start, end = _around(text)
             found[asked] = Said(field=asked, status=status, value=None, start=start, end=end)
             answered = True
-    found.update(_declined_by_name(text, fields, found, asked))
-    kept = [one for name, one in found.items() if _may(one, state, text)]
-    return Reading(said=tuple(sorted(kept, key=lambda one: one.start)), answered=answered)
+    found.update(declined)
+    kept = [one for name, one in found.items() if _may(one, state)]
+    repeated = any(
+        one.status == "known" and state.value(name) == one.value for name, one in found.items()
+    )
+    return Reading(
+        said=tuple(sorted(kept, key=lambda one: one.start)), answered=answered, repeated=repeated
+    )
 
 
 def _said(field: Field, read: Value) -> Said:
@@ -131,12 +150,10 @@ def _declined_by_name(
         status = _no_answer(clause.group())
         if status is None or status == "not_applicable":
             continue
-        low = clause.group().casefold()
         for field in fields:
-            named = [field.label.casefold(), *(cue.casefold() for cue in field.cues)]
             if field.id in found or field.id == asked:
                 continue
-            if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", low) for name in named):
+            if _names(field, clause.group()):
                 yield (
                     field.id,
                     Said(
@@ -149,7 +166,14 @@ def _declined_by_name(
                 )
 
 
-def _may(one: Said, state: State, text: str) -> bool:
+def _names(field: Field, text: str) -> bool:
+    """Do the words name the field?"""
+    low = text.casefold()
+    named = (field.label.casefold(), *(cue.casefold() for cue in field.cues))
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", low) for name in named)
+
+
+def _may(one: Said, state: State) -> bool:
     """A weak reading adds; it does not change what is known."""
     before = state.get(one.field)
     if before.status in {"unasked", "asked"}:

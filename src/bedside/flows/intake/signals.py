@@ -9,7 +9,8 @@ from bedside.core.value import value
 from bedside.flows.intake.lexicon import RELATIVE
 
 __all__ = [
-    "Asked", "Signals", "agrees", "corrects", "declines", "disagrees", "doubts", "not_applicable",
+    "Asked", "Signals", "agrees", "corrects", "declines", "defers", "disagrees", "doubts",
+    "not_applicable", "nothing",
     "signals",
 ]  # fmt: skip
 
@@ -39,6 +40,11 @@ _DOUBT = _any(
     r"haven't (?:checked|measured|been told|decided|thought)|not decided|undecided|never (?:been )?(?:checked|tested|measured)|"
     r"nobody (?:has )?told me|hard to say|no one (?:has )?told me)\b",
     r"لا أعرف|لا اعرف|لست متأكد|पता नहीं|मालूम नहीं|नहीं पता",
+)
+_DEFER = _any(
+    r"^\W*(?:(?:maybe|perhaps|ok(?:ay)?|sure|no|yes|i(?:'ll| will)(?: do (?:it|that))?|let's do (?:it|that)|rather)\W+)*"
+    r"(?:later|not (?:right )?now|another time|next time|some other time|tomorrow|in a (?:bit|moment|minute|while))\b",
+    r"\b(?:come|get) back to (?:that|it|this)\b|\b(?:ask|tell|answer|send|add|upload) (?:me |you |it |them |that )?(?:that |it )?later\b",
 )
 _NOT_APPLICABLE = _any(
     r"^\W*n\s*/?\s*a\W*$",
@@ -70,7 +76,34 @@ _HUMAN = _any(
     r"\b(?:call me|phone me|ring me|can (?:someone|somebody|anyone) call)\b(?! (?:by|[A-Z]))",
     r"أتحدث (?:إلى|مع) شخص|किसी (?:इंसान|व्यक्ति) से बात",
 )
-_FEELINGS = ["scared", "afraid", "frightened", "terrified", "worried", "anxious", "nervous", "stressed", "overwhelmed", "desperate", "exhausted", "frustrated", "angry", "sad", "hopeless", "lonely", "confused", "embarrassed", "ashamed", "devastated", "heartbroken", "miserable", "fed-up", "hopeful", "relieved", "excited"]
+_FEELINGS = [
+    "scared",
+    "afraid",
+    "frightened",
+    "terrified",
+    "worried",
+    "anxious",
+    "nervous",
+    "stressed",
+    "overwhelmed",
+    "desperate",
+    "exhausted",
+    "frustrated",
+    "angry",
+    "sad",
+    "hopeless",
+    "lonely",
+    "confused",
+    "embarrassed",
+    "ashamed",
+    "devastated",
+    "heartbroken",
+    "miserable",
+    "fed-up",
+    "hopeful",
+    "relieved",
+    "excited",
+]
 _FEEL = re.compile(
     r"(?P<before>\b(?:not|never|no longer|isn't|aren't|don't|wasn't)\s+(?:\w+\s+)?)?"
     r"(?<![\w-])(?P<word>" + "|".join(_FEELINGS).replace("fed-up", r"fed\s+up") + r")(?![\w-])",
@@ -138,6 +171,7 @@ class Signals:
     agrees: bool
     disagrees: bool
     wants_person: bool
+    defers: bool
     feeling: str
     grave: bool
     asks: tuple[Asked, ...]
@@ -163,6 +197,7 @@ def signals(text: str) -> Signals:
         corrects=corrects(text),
         agrees=agrees(text),
         disagrees=disagrees(text),
+        defers=defers(text),
         wants_person=_HUMAN.search(text) is not None,
         feeling=feeling,
         grave=_GRAVE.search(text) is not None,
@@ -178,6 +213,24 @@ def declines(text: str) -> bool:
 def doubts(text: str) -> bool:
     """The person does not know."""
     return _DOUBT.search(text) is not None
+
+
+def defers(text: str) -> bool:
+    """The person puts it off."""
+    return _DEFER.search(text) is not None
+
+
+_NOTHING = re.compile(
+    r"^\W*(?:(?:no|none|nothing|nope|nil|not any|nothing else|none at all|not really|no,? (?:i|we) (?:don't|do not|have not|haven't)(?: have(?: one| any)?)?|"
+    r"no (?:particular |special |real )?(?:preference|budget|limit|idea yet)|anywhere|any|either|(?:i|we) (?:don't|do not) (?:have one|mind|care)|"
+    r"لا|لا شيء|नहीं|कोई नहीं|कुछ नहीं))\W*(?:thanks|thank you|at all|else|really)?\W*$",
+    re.IGNORECASE,
+)
+
+
+def nothing(text: str) -> bool:
+    """A plain "none", "no preference", "anywhere"."""
+    return _NOTHING.match(text) is not None
 
 
 def not_applicable(text: str) -> bool:

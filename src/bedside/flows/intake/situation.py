@@ -12,7 +12,7 @@ from typing import Any
 from bedside.core.turn import Change
 from bedside.core.value import value
 from bedside.flows.intake import consent
-from bedside.flows.intake.case import Case, Match, applied, change
+from bedside.flows.intake.case import Alert, Case, Match, applied, change
 from bedside.flows.intake.hear import Heard
 from bedside.flows.intake.matcher import Provider, rank
 from bedside.flows.intake.readiness import Readiness, readiness
@@ -160,6 +160,13 @@ def situate(
         moves.append(
             change("consent", replace(agreed, state="declined", turn=case.facts.turn), by="person")
         )
+    elif heard.word == "withdraws":
+        moves.append(
+            change("consent", replace(agreed, state="declined", turn=case.facts.turn), by="person")
+        )
+        moves.append(
+            change("alert", Alert(kind="consent_withdrawn", turn=case.facts.turn), op="add")
+        )
     elif heard.word == "wants" and case.status == "intake" and agreed.state != "confirming":
         if ready:
             opened = True
@@ -170,7 +177,9 @@ def situate(
         moves.append(change("consent", given, by="person"))
         if case.status == "intake":
             matched = True
-    elif (agreed.state == "asked" and ready and case.status == "intake") or (agreed.state == "confirming" and ready and heard.corrected):
+    elif (agreed.state == "asked" and ready and case.status == "intake") or (
+        agreed.state == "confirming" and ready and heard.corrected
+    ):
         opened = True
     if opened:
         moves.append(
@@ -183,6 +192,11 @@ def situate(
         moves += [change("matches", _rank(contract, case, providers)), change("status", "matching")]
     if heard.chose and case.status == "matching":
         moves += [change("chosen", heard.chose, by="person"), change("status", "consultation")]
+    moves += [
+        change("alert", Alert(kind=f"safety_rule:{rule.id}", turn=case.facts.turn), op="add")
+        for rule in contract.active_rules(case.facts)
+        if not any(one.kind == f"safety_rule:{rule.id}" for one in case.alerts)
+    ]
     case = applied(case, moves)
     return Situation(
         heard=heard,

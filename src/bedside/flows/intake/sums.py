@@ -25,7 +25,7 @@ def sum_in(text: str, *, country: str, asked: bool) -> tuple[dict[str, Any], int
             "amount": str(one.amount),
             "most": None if one.most is None else str(one.most),
             "currency": one.currency,
-            "usd": None if dollars is None else str(dollars),
+            "usd": None if dollars is None else f"{dollars:.2f}",
             "said": one.said,
             "shown": shown(one),
         },

@@ -17,7 +17,7 @@ from bedside.flows.intake.hear import Heard, hear
 from bedside.flows.intake.matcher import catalogue
 from bedside.flows.intake.needs import CaseUploads
 from bedside.flows.intake.phrases import SPOKEN
-from bedside.flows.intake.questions import next_question, question_text
+from bedside.flows.intake.questions import next_question, question_text, still_open
 from bedside.flows.intake.reconcile import model_facts, reconcile
 from bedside.flows.intake.situation import Situation, situate
 from bedside.flows.intake.urgent import urgent_reply
@@ -218,7 +218,8 @@ def changes(view: View[Case]) -> tuple[Change, ...]:
     now, heard = situation(view), _heard(view)
     found, _by = reply(view)
     out = [*heard.changes, *now.changes]
-    if found.asking and not found.asking.startswith("@"):
+    repeats = found.asking == heard.before_asking and still_open(now) is not None
+    if found.asking and not found.asking.startswith("@") and not repeats:
         out.append(change(f"asked:{found.asking}", None))
     if not heard.flags:
         out.append(change("asking", found.asking))

@@ -102,7 +102,10 @@ def procedure_words(contract: Contract, case: Case, language: str = "en") -> str
     if contract.generic:
         return case.procedure_words or "treatment"
     title = contract.title
-    return title if title.isupper() or title[:2].isupper() else title[0].lower() + title[1:]
+    plain = title if title[:2].isupper() else title[0].lower() + title[1:]
+    if plain.split()[0] in {"in", "coronary"} or plain.endswith(("surgery", "fertilisation")):
+        return plain
+    return ("an " if plain[0] in "aeiou" else "a ") + plain
 
 
 def summary(contract: Contract, case: Case, language: str = "en") -> str:
@@ -119,5 +122,5 @@ def summary(contract: Contract, case: Case, language: str = "en") -> str:
             if language == "ar"
             else "; ".join([about, *parts]) + "।"
         )
-    lead = about[0].upper() + about[1:]
+    lead = contract.title if not contract.generic else about[0].upper() + about[1:]
     return "; ".join([lead, *parts]) + "."

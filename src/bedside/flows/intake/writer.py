@@ -9,7 +9,7 @@ from bedside.core.value import value
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
 from bedside.flows.intake.matcher import Provider, price_range
 from bedside.flows.intake.phrases import joined, phrase
-from bedside.flows.intake.questions import next_question, question_text
+from bedside.flows.intake.questions import first_gap, next_question, question_text, still_open
 from bedside.flows.intake.situation import Situation
 from bedside.flows.intake.words import fact_words, procedure_words, summary, value_words
 from bedside.sop.state import Known
@@ -81,7 +81,11 @@ def answer_parts(
     parts += _about_procedure(now)
     parts += _noted(now)
     parts += _papers(now)
-    if heard.word == "no":
+    if heard.word == "withdraws":
+        parts.append(phrase("withdrawn", lang))
+    elif heard.word == "not_yet":
+        parts.append(phrase("no_hurry", lang))
+    elif heard.word == "no":
         parts.append(phrase("consent_no", lang))
     elif heard.word == "wants" and not now.may_match and case.status == "intake":
         parts.append(phrase("consent_early", lang))
@@ -132,6 +136,8 @@ def _noted(now: Situation) -> list[str]:
         known = now.case.facts.get(one.field)
         if field is None or any(c.field == one.field for c in now.case.conflicts):
             continue
+        if one.field == "who" and known.value == "patient" and heard.procedure:
+            continue
         if one.status == "known" and known.status == "known":
             words = fact_words(field, known, lang)
             (changed if one.field in heard.corrected else noted).append(words)
@@ -147,7 +153,10 @@ def _noted(now: Situation) -> list[str]:
     if open_ones:
         out.append(phrase(open_ones[0], lang))
     nothing = not (noted or changed or open_ones or heard.word or heard.chose or heard.procedure)
-    asked = now.heard.case.asking
+    nothing = nothing and not heard.signals.defers
+    asked = now.heard.before_asking
+    if nothing and heard.reading.repeated:
+        return [phrase("same", lang)]
     if (
         nothing
         and asked
@@ -196,12 +205,13 @@ def question_part(now: Situation, told: list[str], *, staged: bool = False) -> t
         back = phrase("read_back", lang, summary=summary(contract, case, lang))
         return f"{back} {phrase('ask_consent', lang)}", asking
     if asking:
-        again = case.facts.get(asking).asked > 0 and lang == "en"
+        again = case.facts.get(asking).asked > 0 and lang == "en" and still_open(now) is None
         lead = phrase("last") + " " if again and "last" not in case.told else ""
         if lead:
             told.append("last")
         return lead + question_text(contract, asking, lang), asking
-    return _nothing_left(now, told), ""
+    # What is written next may still close the first gap, though it is not asked for again.
+    return _nothing_left(now, told), first_gap(now) if case.status == "intake" else ""
 
 
 def _conflict(now: Situation, name: str) -> str:
@@ -225,8 +235,12 @@ def _confirm(now: Situation) -> str:
         fields=joined(list(agreed.fields), lang),
         recipients=joined(recipients, lang),
     )
-    waived = phrase("waived", lang) + " " if agreed.waived and lang == "en" else ""
-    if not now.opened:
+    if not now.opened and lang == "en":
+        return phrase("confirm_again", recipients=joined(recipients))
+    some = any(one.status != "expired" for one in now.case.facts.documents.values())
+    lead = phrase("waived" if some else "waived_none")
+    waived = f"{lead} " if agreed.waived and lang == "en" else ""
+    if now.heard.before_asking == CONSENT or not now.opened:
         return waived + text
     back = phrase("read_back", lang, summary=summary(now.contract, now.case, lang))
     return f"{back} {waived}{text}"
@@ -258,5 +272,6 @@ def _nothing_left(now: Situation, told: list[str]) -> str:
     gaps = [gap.label for gap in now.missing]
     if not gaps:
         return phrase("done", lang)
+    name = "blocked_again" if "blocked" in case.told else "blocked"
     told.append("blocked")
-    return phrase("blocked", lang, gaps=joined(gaps, lang))
+    return phrase(name, lang, gaps=joined(gaps, lang))
