@@ -17,6 +17,7 @@ from bedside.core.errors import AccessDenied
 from bedside.core.ids import PatientId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.flows.flow import Flow, Opened
+from bedside.flows.intake.needs import CaseUploads
 from bedside.flows.ledger import Ledger, Pinned
 from bedside.flows.notes import NoteNeed
 from bedside.flows.observe import observe
@@ -102,7 +103,8 @@ class Turning:
         )
         if named := (*request.documents, *request.selected):
             await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
-        routed = profile_of(config, "writer")
+        # Intake runs on the mechanic by default (IN-04): what it can do decides.
+        routed = profile_of(config, "mechanic" if flow.name == "intake" else "writer")
         pinned = await self._pinned(flow, who.tenant, routed, unreviewed=known.demo)
         ledger: Ledger[Any] = Ledger(
             self.store,
@@ -275,8 +277,15 @@ class Turning:
         async def note(need: NoteNeed, grant: Grant) -> Any:
             return await read_note(self.store, grant, need)
 
+        async def case_uploads(need: CaseUploads, grant: Grant) -> Any:
+            from bedside.wiring.intake import read_uploads
+
+            del need
+            return await self.store.read(lambda c: read_uploads(c, grant))
+
         return Sources(
             readers={
+                CaseUploads: case_uploads,
                 RecordNeed: record,
                 SearchNeed: self.texts.search_need,
                 NoteNeed: note,
