@@ -110,20 +110,28 @@ def cli_page() -> str:
     """Every command with its arguments and options, in the order of `bedside --help`."""
     from bedside.cli.parser import build_parser
 
-    parser = build_parser()
-    commands = next(
-        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
-    )
-    about = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    return _CLI + "".join(_commands(build_parser(), "bedside", "##")).rstrip("\n") + "\n"
+
+
+def _commands(parser: argparse.ArgumentParser, path: str, mark: str) -> list[str]:
+    """A section for every command below this one, nested ones after their own."""
+    found = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
     parts: list[str] = []
-    for name, command in commands.choices.items():
-        parts.append(f"## `bedside {name}`\n\n{_sentence(about.get(name, ''))}\n\n")
-        rows = [_row(action) for action in command._actions if _own(action)]
-        if rows:
-            parts.append("| argument | default | what it is |\n| --- | --- | --- |\n")
-            parts += rows
-            parts.append("\n")
-    return _CLI + "".join(parts).rstrip("\n") + "\n"
+    for commands in found:
+        about = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+        for name, command in commands.choices.items():
+            parts.append(f"{mark} `{path} {name}`\n\n{_sentence(about.get(name, ''))}\n\n")
+            rows = [
+                _row(action)
+                for action in command._actions
+                if _own(action) and not isinstance(action, argparse._SubParsersAction)
+            ]
+            if rows:
+                parts.append("| argument | default | what it is |\n| --- | --- | --- |\n")
+                parts += rows
+                parts.append("\n")
+            parts += _commands(command, f"{path} {name}", f"{mark}#")
+    return parts
 
 
 def _own(action: argparse.Action) -> bool:
@@ -162,7 +170,6 @@ _ABOUT = {
     "drug": "only knowledge about this drug",
     "drugs": "drugs, separated by commas",
     "end": "end of the span, in code points, exclusive",
-    "file": "the backup",
     "files": "PDF, DOCX, HTML, Markdown, text, or a scanned image",
     "host": "address to serve on",
     "id": "the id of the document or source",

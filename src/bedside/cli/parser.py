@@ -153,11 +153,11 @@ def _add_keeping(command: Callable[[str, str], Any]) -> None:
     erase.add_argument("patient", metavar="PATIENT")
 
     backup = command("backup", "write one verified file that holds the home")
-    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("file", metavar="FILE", help="the backup to write")
     backup.add_argument("--force", action="store_true", help="replace FILE")
 
     restore = command("restore", "put a backup in an empty home; erased patients stay erased")
-    restore.add_argument("file", metavar="FILE")
+    restore.add_argument("file", metavar="FILE", help="the backup to read")
     restore.add_argument("--force", action="store_true", help="replace the store that is there")
     restore.add_argument(
         "--erasures", metavar="FILE", help="a copy of erasures.jsonl kept elsewhere"
