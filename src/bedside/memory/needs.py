@@ -20,10 +20,11 @@ DEPTHS: dict[Depth, int] = {"none": 0, "minimal": 0, "light": 2, "full": 5}
 class Remembered:
     """One thing remembered, with where it comes from.
 
-    `span` are the person's own words in the stored message; `None` for a summary, which was written
-    about them. `text` is what stands in the prompt. `score` orders the items of one recall, higher is
-    better; `similarity` is cosine in [-1, 1], `None` where no vector was compared. `said` is the day of
-    the message or of the session. `tokens` counts `text`.
+    `span` is where it was said. A message's `text` equals the stored text there; a fact's and a note's
+    `text` was written from the words `quote` that stand there; a summary has no span. `label` says when
+    and by whom, and what "yesterday" meant. `score` orders the items of one recall, higher is better;
+    `similarity` is cosine in [-1, 1], `None` where no vector was compared. `said` is the day of the
+    message. `tokens` counts `line`.
     """
 
     kind: Literal["message", "fact", "summary", "profile", "note"]
@@ -32,10 +33,17 @@ class Remembered:
     session: str
     said: date | None = None
     span: Span | None = None
+    label: str = ""
+    quote: str = ""
     category: str = ""
     score: float = 0.0
     similarity: float | None = None
     tokens: int = 0
+
+    @property
+    def line(self) -> str:
+        """As it stands in a prompt: the label in brackets, then the text."""
+        return f"[{self.label}] {self.text}" if self.label else self.text
 
 
 @value
@@ -74,6 +82,8 @@ class RecallNeed(Need[Recalled]):
     across: bool = False
     linked: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+    """(role, name) of who speaks, so that a question that names somebody finds what they said."""
     messages: int = 10
     facts: int = 5
     tokens: int = 700

@@ -1,0 +1,141 @@
+"""Taking back: everything of a person, and everything that came from words that were withdrawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, Table, delete, insert, or_, select
+
+from bedside.core.ids import PatientId, TenantId
+from bedside.storage.tables.memory import (
+    memory_consent,
+    memory_fact,
+    memory_hidden,
+    memory_message,
+    memory_session,
+    memory_summary,
+)
+from bedside.storage.tables.source import source as source_table
+from bedside.storage.tables.turn import message
+
+__all__ = ["RUN", "erase_person", "purge", "repeats"]
+
+RUN = 6
+"""So many words in a row that another text shares are taken for the same words."""
+_FEWEST = 3
+"""A text of fewer words ("Yes, always") stands anywhere: it goes by its message alone."""
+_OWNED: tuple[Table, ...] = (
+    memory_fact, memory_summary, memory_session, memory_message, memory_consent,
+)  # fmt: skip
+
+
+def erase_person(
+    connection: Connection, *, tenant: TenantId, person: str, patient: PatientId | None = None
+) -> dict[str, int]:
+    """Remove all that is remembered of a person; how many rows went, by table.
+
+    With `patient` only what was remembered under that patient. Call inside a write transaction.
+    """
+    removed: dict[str, int] = {}
+    for table in _OWNED:
+        order = delete(table).where(table.c.tenant == tenant, table.c.owner == person)
+        if patient is not None:
+            order = order.where(table.c.patient == patient)
+        removed[table.name] = connection.execute(order).rowcount
+    return removed
+
+
+def purge(
+    connection: Connection,
+    *,
+    tenant: TenantId,
+    session: str,
+    sources: Sequence[str],
+    texts: Sequence[str],
+    at: datetime,
+) -> dict[str, int]:
+    """Take back shared words on both sides: what was learned from them, and that they were said.
+
+    Goes: facts and profile entries whose words lie in one of `sources` or repeat a run of six words
+    of `texts`, whoever keeps them; every summary and session vector of the session, which are made
+    anew from what is left; vectors of the messages. These messages, and all of the session that
+    repeat the words, are never recalled again. Stored messages themselves stay where they are.
+
+    Returns:
+        Rows removed by table, and under "memory_hidden" the messages newly out of reach.
+    """
+    touched = set(sources) | _repeating(connection, tenant, session, texts)
+    removed: dict[str, int] = {}
+    facts = connection.execute(
+        select(
+            memory_fact.c.owner, memory_fact.c.kind, memory_fact.c.id, memory_fact.c.source,
+            memory_fact.c.text, memory_fact.c.quote,
+        ).where(
+            memory_fact.c.tenant == tenant,
+            or_(memory_fact.c.session == session, memory_fact.c.source.in_(touched)),
+        )
+    ).all()  # fmt: skip
+    wrong = [
+        row
+        for row in facts
+        if row.source in touched
+        or any(repeats(text, said) for text in texts for said in (row.text, row.quote))
+    ]
+    for row in wrong:
+        connection.execute(
+            delete(memory_fact).where(
+                memory_fact.c.tenant == tenant,
+                memory_fact.c.owner == row.owner,
+                memory_fact.c.kind == row.kind,
+                memory_fact.c.id == row.id,
+            )
+        )
+    removed["memory_fact"] = len(wrong)
+    for table in (memory_summary, memory_session):
+        order = delete(table).where(table.c.tenant == tenant, table.c.session == session)
+        removed[table.name] = connection.execute(order).rowcount
+    order = delete(memory_message).where(
+        memory_message.c.tenant == tenant, memory_message.c.source.in_(touched)
+    )
+    removed["memory_message"] = connection.execute(order).rowcount
+    known = set(
+        connection.execute(
+            select(memory_hidden.c.source).where(memory_hidden.c.tenant == tenant)
+        ).scalars()
+    )
+    for ident in sorted(touched - known):
+        connection.execute(
+            insert(memory_hidden).values(tenant=tenant, source=ident, session=session, at=at)
+        )
+    removed["memory_hidden"] = len(touched - known)
+    return removed
+
+
+def _repeating(connection: Connection, tenant: str, session: str, texts: Iterable[str]) -> set[str]:
+    """Messages of the session, anybody's, in which a withdrawn text stands."""
+    rows = connection.execute(
+        select(message.c.source, source_table.c.text)
+        .join(
+            source_table,
+            (source_table.c.tenant == message.c.tenant) & (source_table.c.id == message.c.source),
+        )
+        .where(message.c.tenant == tenant, message.c.session == session)
+    )
+    wanted = tuple(texts)
+    return {row.source for row in rows if any(repeats(text, row.text) for text in wanted)}
+
+
+def repeats(withdrawn: str, text: str) -> bool:
+    """Does `text` hold a run of six words of what was withdrawn, or all of it where it is shorter?"""
+    words, there = _words(withdrawn), _words(text)
+    if len(words) < _FEWEST:
+        return False
+    size = min(RUN, len(words))
+    runs = {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
+    return any(tuple(there[at : at + size]) in runs for at in range(len(there) - size + 1))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
