@@ -75,12 +75,14 @@ class Runner:
             await asyncio.sleep(pause)
 
     async def _claim(self, *, limit: int, turn: str | None = None) -> tuple[Claimed, ...]:
-        lease = timedelta(seconds=max([self._usual, *self._seconds.values()]) + 5)
+        spare = 5.0
+        leases = {kind: timedelta(seconds=limit + spare) for kind, limit in self._seconds.items()}
         return await self._store.write(
             lambda connection: jobs.claim(
                 connection,
                 now=self._clock.now(),
-                lease=lease,
+                lease=timedelta(seconds=self._usual + spare),
+                leases=leases,
                 kinds=tuple(self._handlers),
                 turn=turn,
                 limit=limit,

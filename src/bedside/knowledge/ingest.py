@@ -39,6 +39,7 @@ __all__ = [
     "Rejected",
     "Upload",
     "add_parsed",
+    "drafted",
     "embed_pending",
     "ingest",
 ]
@@ -153,6 +154,36 @@ def ingest(
     return report.closed()
 
 
+def drafted(
+    parsed: Parsed,
+    *,
+    name: str,
+    tenant: str,
+    patient: str | None = None,
+    kind: Kind | None = None,
+    labels: Labels | None = None,
+    count: Callable[[str], int] | None = None,
+) -> Draft:
+    """One parsed document, cut and labelled, ready for `write_words` in the caller's transaction.
+
+    Raises:
+        BadInput: Metadata that cannot be read.
+    """
+    full = labelled(labels or Labels(), parsed.meta, title=parsed.title, name=name)
+    profile = "guideline" if patient is None and kind in {None, "guideline"} else "note"
+    rows = cut(parsed.text, parsed.sections, profile=profile, title=full.title, count=count)
+    return Draft(
+        tenant=tenant,
+        id=identify(full, name=name, patient=patient),
+        kind=kind or ("guideline" if patient is None else "document"),
+        patient=patient,
+        text=parsed.text,
+        media_type=parsed.media_type,
+        labels=full,
+        chunks=rows,
+    )
+
+
 def add_parsed(
     store: Store,
     parsed: Parsed,
@@ -173,18 +204,8 @@ def add_parsed(
     Raises:
         BadInput: Metadata that cannot be read.
     """
-    full = labelled(labels or Labels(), parsed.meta, title=parsed.title, name=name)
-    profile = "guideline" if patient is None and kind in {None, "guideline"} else "note"
-    rows = cut(parsed.text, parsed.sections, profile=profile, title=full.title, count=count)
-    draft = Draft(
-        tenant=tenant,
-        id=identify(full, name=name, patient=patient),
-        kind=kind or ("guideline" if patient is None else "document"),
-        patient=patient,
-        text=parsed.text,
-        media_type=parsed.media_type,
-        labels=full,
-        chunks=rows,
+    draft = drafted(
+        parsed, name=name, tenant=tenant, patient=patient, kind=kind, labels=labels, count=count
     )
 
     def write(connection: Connection) -> Outcome:

@@ -26,6 +26,7 @@ from bedside.record.needs import Fact
 from bedside.record.rows import READER, payload_of
 from bedside.storage.tables.record import document, entry, patient
 from bedside.storage.tables.source import source
+from bedside.storage.tables.uploads import upload
 
 __all__ = [
     "IndexState",
@@ -44,6 +45,7 @@ Status = Literal[
     "queued",
     "processing",
     "complete",
+    "stored",
     "failed_transient",
     "failed_permanent",
     "expired",
@@ -275,12 +277,16 @@ def content_of(connection: Connection, grant: Grant, ident: str) -> bytes:
 
 
 def waiting(connection: Connection, tenant: TenantId) -> tuple[tuple[str, str], ...]:
-    """(patient, document) of everything that is to be parsed, oldest first; for the worker."""
+    """(patient, document) of everything that is to be parsed, oldest first; for the worker.
+
+    Uploads of intake cases have jobs of their own and are not here.
+    """
     rows = connection.execute(
         select(document.c.patient, document.c.id)
         .where(
             document.c.tenant == tenant,
             document.c.status.in_(("queued", "processing", "failed_transient")),
+            document.c.id.not_in(select(upload.c.id).where(upload.c.tenant == tenant)),
         )
         .order_by(document.c.created_at, document.c.id)
     )

@@ -76,11 +76,14 @@ def claim(
     *,
     now: datetime,
     lease: timedelta,
+    leases: Mapping[str, timedelta] | None = None,
     kinds: Sequence[str] | None = None,
     turn: str | None = None,
     limit: int = 1,
 ) -> tuple[Claimed, ...]:
     """Take up to `limit` jobs that are due, oldest first; those of one turn where it is named.
+
+    `lease` is how long they are ours; `leases` names the kinds that have one of their own.
 
     A running job whose lease ran out is due again: its worker died. One that did so three times is
     closed as failed, so that a job that kills its worker ends.
@@ -99,6 +102,7 @@ def claim(
         if row.attempts >= MOST_ATTEMPTS:
             _close(connection, row, state="failed", error=row.error or "WorkerDied", now=now)
             continue
+        until = now + (leases or {}).get(row.kind, lease)
         connection.execute(
             update(job)
             .where(job.c.tenant == row.tenant, job.c.id == row.id)
@@ -106,7 +110,7 @@ def claim(
                 state="running",
                 attempts=row.attempts + 1,
                 owner=owner(),
-                lease_until=now + lease,
+                lease_until=until,
             )
         )
         taken.append(
@@ -119,7 +123,7 @@ def claim(
                 session=row.session,
                 turn=row.turn,
                 attempt=row.attempts + 1,
-                until=now + lease,
+                until=until,
             )
         )
     return tuple(taken)

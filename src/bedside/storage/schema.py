@@ -21,7 +21,7 @@ from bedside.storage.tables import metadata
 
 __all__ = ["HEAD", "migrate"]
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration; a test compares it with the folder."""
 
 _version = Table(
