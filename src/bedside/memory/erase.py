@@ -58,43 +58,29 @@ def purge(
 ) -> dict[str, int]:
     """Take back shared words on both sides: what was learned from them, and that they were said.
 
-    Goes: facts and profile entries whose words lie in one of `sources` or repeat a run of six words
-    of `texts`, whoever keeps them; every summary and session vector of the session, which are made
-    anew from what is left; vectors of the messages. These messages, and all of the session that
-    repeat the words, are never recalled again. Stored messages themselves stay where they are.
+    In every conversation of those who take part in `session`: facts and profile entries go whose
+    words lie in one of `sources`, or repeat a run of six words of `texts`; summaries and session
+    vectors of the conversations that this touches, which are made anew from what is left; vectors of
+    the messages that repeat them. These messages are never recalled again; stored messages themselves
+    stay where they are. Call inside a write transaction; safe to repeat.
 
     Returns:
         Rows removed by table, and under "memory_hidden" the messages newly out of reach.
     """
-    touched = set(sources) | _repeating(connection, tenant, session, texts)
-    removed: dict[str, int] = {}
-    facts = connection.execute(
-        select(
-            memory_fact.c.owner, memory_fact.c.kind, memory_fact.c.id, memory_fact.c.source,
-            memory_fact.c.text, memory_fact.c.quote,
-        ).where(
-            memory_fact.c.tenant == tenant,
-            or_(memory_fact.c.session == session, memory_fact.c.source.in_(touched)),
-        )
-    ).all()  # fmt: skip
-    wrong = [
-        row
-        for row in facts
-        if row.source in touched
-        or any(repeats(text, said) for text in texts for said in (row.text, row.quote))
-    ]
-    for row in wrong:
+    people = set(
         connection.execute(
-            delete(memory_fact).where(
-                memory_fact.c.tenant == tenant,
-                memory_fact.c.owner == row.owner,
-                memory_fact.c.kind == row.kind,
-                memory_fact.c.id == row.id,
-            )
-        )
-    removed["memory_fact"] = len(wrong)
+            select(message.c.person).where(message.c.tenant == tenant, message.c.session == session)
+        ).scalars()
+    )
+    touched = _repeating(connection, tenant, people, texts)
+    touched |= dict.fromkeys(sources, session)
+    sessions = {session, *touched.values()}
+    gone = _facts(connection, tenant, people, touched, texts)
+    removed = {"memory_fact": gone}
     for table in (memory_summary, memory_session):
-        order = delete(table).where(table.c.tenant == tenant, table.c.session == session)
+        order = delete(table).where(
+            table.c.tenant == tenant, table.c.owner.in_(people), table.c.session.in_(sessions)
+        )
         removed[table.name] = connection.execute(order).rowcount
     order = delete(memory_message).where(
         memory_message.c.tenant == tenant, memory_message.c.source.in_(touched)
@@ -105,26 +91,60 @@ def purge(
             select(memory_hidden.c.source).where(memory_hidden.c.tenant == tenant)
         ).scalars()
     )
-    for ident in sorted(touched - known):
+    new = {ident: of for ident, of in sorted(touched.items()) if ident not in known}
+    for ident, of in new.items():
         connection.execute(
-            insert(memory_hidden).values(tenant=tenant, source=ident, session=session, at=at)
+            insert(memory_hidden).values(tenant=tenant, source=ident, session=of, at=at)
         )
-    removed["memory_hidden"] = len(touched - known)
+    removed["memory_hidden"] = len(new)
     return removed
 
 
-def _repeating(connection: Connection, tenant: str, session: str, texts: Iterable[str]) -> set[str]:
-    """Messages of the session, anybody's, in which a withdrawn text stands."""
+def _facts(
+    connection: Connection,
+    tenant: str,
+    people: Iterable[str],
+    touched: Iterable[str],
+    texts: Sequence[str],
+) -> int:
+    """Remove facts that lie in a touched message or repeat a withdrawn text; how many."""
+    sources = set(touched)
+    found = connection.execute(
+        select(memory_fact).where(
+            memory_fact.c.tenant == tenant,
+            or_(memory_fact.c.owner.in_(people), memory_fact.c.source.in_(sources)),
+        )
+    ).all()
+    gone = 0
+    for row in found:
+        said = (row.text, row.quote)
+        if row.source in sources or any(repeats(text, one) for text in texts for one in said):
+            order = delete(memory_fact).where(
+                memory_fact.c.tenant == tenant,
+                memory_fact.c.owner == row.owner,
+                memory_fact.c.kind == row.kind,
+                memory_fact.c.id == row.id,
+            )
+            gone += connection.execute(order).rowcount
+    return gone
+
+
+def _repeating(
+    connection: Connection, tenant: str, people: Iterable[str], texts: Iterable[str]
+) -> dict[str, str]:
+    """Messages of these people in which a withdrawn text stands, with their sessions."""
     rows = connection.execute(
-        select(message.c.source, source_table.c.text)
+        select(message.c.source, message.c.session, source_table.c.text)
         .join(
             source_table,
             (source_table.c.tenant == message.c.tenant) & (source_table.c.id == message.c.source),
         )
-        .where(message.c.tenant == tenant, message.c.session == session)
+        .where(message.c.tenant == tenant, message.c.person.in_(people))
     )
     wanted = tuple(texts)
-    return {row.source for row in rows if any(repeats(text, row.text) for text in wanted)}
+    return {
+        row.source: row.session for row in rows if any(repeats(text, row.text) for text in wanted)
+    }
 
 
 def repeats(withdrawn: str, text: str) -> bool:
