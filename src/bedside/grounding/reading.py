@@ -14,11 +14,6 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 
 __all__ = ["Memo", "Read"]
 
-_NOT_HAD = re.compile(
-    r"\b((?:ha[sd]|have|do|does|did|will|would|could|can|may|might|should)(?: not| never|n't)|cannot|can't|won't)"
-    r"(\s+(?:had|have|has))\b",
-    re.IGNORECASE,
-)
 _DIGIT = re.compile(r"\d")
 
 
@@ -79,8 +74,7 @@ class Read:
     @cached_property
     def scopes(self) -> list[Scope]:
         """What it denies, doubts or says of others."""
-        # "has not had any fever": the second "had" is no border of what is denied.
-        return scopes(_NOT_HAD.sub(lambda m: m[1] + " " * len(m[2]), self.text))
+        return scopes(self.text)
 
     @cached_property
     def sides(self) -> list[SideOf]:

@@ -114,6 +114,14 @@ _STOP = re.compile(
     ),
     re.IGNORECASE,
 )
+_DENIED_HAVING = re.compile(
+    r"\b((?:(?:ha[sd]|have|do|does|did|will|would|could|can|may|might|should)(?:\s+(?:not|never)|n't)"
+    r"|cannot|can't|won't|no\s+longer|denie[sd])"
+    r"(?:\s+(?:ever|yet|currently|really|actually|any\s+longer))?)"
+    r"(\s+(?:having\s+had|had|have|has))\b",
+    re.IGNORECASE,
+)
+"""The second verb of a denial ("does not have", "has not had"): no border of what is denied."""
 _WORD = re.compile(r"\S+")
 _SENTENCE_END = re.compile(r"[.!?;](?=\s|$)|\n")
 
@@ -137,10 +145,12 @@ def scopes(text: str) -> list[Scope]:
         Scopes in order of their start. They may overlap: what is both negated and a relative's
         lies in two.
     """
+    text = text.replace("\u2019", "'")
     if _ANY.search(text) is None:
         return []
     found: list[Scope] = []
     masked = _NOT_NEGATION.sub(lambda match: "_" * len(match.group()), text)
+    masked = _DENIED_HAVING.sub(lambda match: match[1] + " " * len(match[2]), masked)
     _forward(masked, _PRE, "negated", found)
     _backward(masked, _POST, "negated", found)
     _forward(text, _UNCERTAIN_PRE, "uncertain", found)
