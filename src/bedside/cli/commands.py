@@ -14,9 +14,11 @@ from typing import Any
 
 from bedside.cli import show
 from bedside.cli.briefing import brief
+from bedside.cli.companion import companion
 from bedside.cli.intake import intake
 from bedside.cli.mcp import serve_mcp
 from bedside.cli.notes import note
+from bedside.cli.sop import sop
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
@@ -259,6 +261,8 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "brief": brief,
     "note": note,
     "intake": intake,
+    "companion": companion,
+    "sop": sop,
     "worker": _worker,
 }
 

@@ -10,9 +10,11 @@ from typing import Any, NoReturn
 
 from bedside import __version__
 from bedside.cli.briefing import add_briefing_commands
+from bedside.cli.companion import add_companion_commands
 from bedside.cli.intake import add_intake_commands
 from bedside.cli.mcp import add_mcp_command
 from bedside.cli.notes import add_note_commands
+from bedside.cli.sop import add_sop_commands
 
 __all__ = ["COMMANDS", "Parser", "build_parser"]
 
@@ -127,7 +129,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_briefing_commands(commands, common)
     add_mcp_command(commands, common)
     add_note_commands(commands, common)
+    add_companion_commands(commands, common)
     add_intake_commands(commands, common)
+    add_sop_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
     evaluate.add_argument(

@@ -7,30 +7,45 @@ import re
 __all__ = ["MOST", "promises"]
 
 MOST = 3
-_SENTENCE = re.compile(r"[^.!?\n؟।]+[.!?؟।]?")
+_SENTENCE = re.compile(r"(?:[^.!?\n؟।]|\.(?=\S))+[.!?؟।]*")
+_DO = (
+    r"(?:send|explain|note|check|look|find|show|add|list|prepare|share|tell|pass|forward|arrange|connect|put|write|"
+    r"summari[sz]e|go (?:over|through|ahead)|walk you|take you|give|get|help|start|begin|open|keep|come back|follow|include|"
+    r"remind|record|read|compare|describe|save|bring|raise|mention|translate|estimate|draft|match|make|set|hold|leave|let you know|"
+    r"ask (?:the|our|a|them|your surgeon|somebody|someone)|break|upload|link|point|provide|offer|collect|call|contact|reach|update|wait)"
+)
 _OFFER = re.compile(
-    r"\b(?:shall|should|may|can|could) (?:i|we)\b"
-    r"|\b(?:i|we) (?:can|could|will|'ll|’ll|would be happy to|am happy to|'d be happy to)\b"
-    r"|\b(?:i|we)(?:'ll|’ll)\b"
-    r"|\bwould it (?:help|be useful|be easier|be ok(?:ay)?)\b"
-    r"|\b(?:do|would) you (?:want|like) me to\b"
-    r"|\bwant me to\b|\blet me\b",
+    rf"\b(?:shall|should|may|can|could|might) (?:i|we) (?:\w+ )?{_DO}\b"
+    rf"|\b(?:i|we)(?: can| could|'ll| will| shall|'d be (?:happy|glad) to| would be (?:happy|glad) to| am happy to| am going to|'m going to|'m happy to| promise to)(?: (?:also|then|gladly|certainly|now|first))? {_DO}\b"
+    r"|\bwould it (?:help|be (?:useful|easier|helpful|good|ok(?:ay)?|all right)|make (?:it|things) easier)\b"
+    r"|\bwould (?:it|that) help\b"
+    r"|\b(?:do|would|did) you (?:want|like|prefer|mind if) (?:me|us|i|we)\b(?: to)?"
+    rf"|\bwant (?:me|us) to\b|\b(?:let me|allow me to|happy to|glad to) (?:\w+ )?{_DO}\b"
+    r"|\b(?:would you like|do you want|want|interested in) (?:an?|the|some|to see|to know|to hear|to talk to|to have) [^.!?]*\?"
+    r"|\bif you(?:'d)? (?:like|want|wish|prefer),? (?:i|we)(?:'ll| can| could| will)\b"
+    r"|هل (?:تريد|تود|ترغب) (?:في )?أن (?:أ|ن)|هل يساعدك|क्या मैं .{1,60}\?|क्या आप चाहेंगे कि",
     re.IGNORECASE,
 )
 _NOT_AN_OFFER = re.compile(
-    r"\b(?:can|could|should|may) (?:i|we) (?:ask|confirm|check|clarify|know|just ask)\b"
-    r"|\blet me (?:ask|know|make sure|confirm)\b"
-    r"|\b(?:i|we) (?:can|could|will)(?:'t| ?not|not)\b"
-    r"|\b(?:i|we) (?:won't|can’t|won’t)\b",
+    r"\b(?:can|could|should|may|might) (?:i|we) (?:just )?(?:ask(?! (?:the|our|a|them|your surgeon|somebody|someone)\b)|confirm|clarify|know|call you)\b"
+    r"|\blet me (?:ask(?! (?:the|our|them))|know|make sure|confirm)\b"
+    r"|\b(?:i|we) (?:can|could|will|would)(?:n't|not| not| never)\b|\b(?:i|we) (?:won't|can't|cannot|couldn't|am not|'m not)\b"
+    r"|\bonce (?:you|i have|we have)\b[^.!?]*\b(?:will be able)\b"
+    r"|\b(?:surgeon|doctor|hospital|team|clinic|they|she|he) (?:will|can|could|would)\b(?![^.!?]*\b(?:shall|want me|let me)\b)",
     re.IGNORECASE,
 )
 
 
 def promises(message: str) -> tuple[str, ...]:
-    """Up to three sentences of the message that offer or promise something, in their order."""
-    found = []
-    for sentence in _SENTENCE.findall(message):
+    """The last three sentences of the message that offer or promise something, in their order.
+
+    A question for the person ("may I ask"), a refusal ("I can't") and what others will do are no
+    offers. The same offer made twice counts once.
+    """
+    found: dict[str, None] = {}
+    for sentence in _SENTENCE.findall(message.replace("’", "'").replace("‘", "'")):
         text = " ".join(sentence.split())
         if _OFFER.search(text) and not _NOT_AN_OFFER.search(text):
-            found.append(text)
-    return tuple(found[-MOST:])
+            found.pop(text, None)
+            found[text] = None
+    return tuple(found)[-MOST:]
