@@ -24,6 +24,7 @@ from bedside.models.providers.anthropic.wire import EventReader
 from bedside.models.providers.bedrock.wire import ConverseReader
 from bedside.models.providers.openai.wire import ChunkReader
 from bedside.models.providers.transport import retry_after
+from bedside.models.reader import object_arguments
 from bedside.models.schema import as_json_schema, closed, is_strict
 from bedside.testing.provider import Asked, Said
 from bedside.testing.provider_kit import SystemClock
@@ -102,7 +103,7 @@ def test_any_broken_value_in_a_stream_is_a_failure_or_harmless(
     except Failure as raised:
         failure = raised
     assert failure is None or failure.kind in {"malformed", "cut", "empty", "server_error"}
-    assert all(isinstance(json.loads(call.arguments), dict) for call in calls)
+    assert all(isinstance(object_arguments(call.arguments), dict) for call in calls)
 
 
 class HandClock(SystemClock):

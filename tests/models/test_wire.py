@@ -369,11 +369,24 @@ def test_an_answer_that_reached_its_length_is_cut_and_runs_no_tool(fake: Any, na
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_arguments_that_are_no_json_object_are_a_failed_call(fake: Any, name: Any) -> None:
-    provider = fake([Said(tools=(Asked(name="look", arguments='["K"]'),))])
-    with pytest.raises(NoModel) as caught:
-        ask(config_for(provider, name), tools=[LOOK], may_call=True)
-    assert [call.outcome for call in caught.value.calls] == ["malformed", "malformed"]
+@pytest.mark.parametrize("written", ['["K"]', '{"q": "K', "metformin", "[" * 3_000])
+def test_arguments_that_are_no_json_object_come_as_written_to_be_answered(
+    fake: Any, name: Any, written: str
+) -> None:
+    provider = fake([Said(tools=(Asked(name="look", arguments=written),))])
+    events = ask(config_for(provider, name), tools=[LOOK], may_call=True)
+    assert [e.arguments for e in events if isinstance(e, ToolCall)] == [written]
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_barred_call_in_the_place_of_an_answer_comes_through_to_be_refused(
+    fake: Any, name: Any
+) -> None:
+    provider = fake([Said(tools=(Asked(name="look", arguments="{}"),))])
+    events = ask(config_for(provider, name), tools=[LOOK], may_call=False)
+    assert [type(event).__name__ for event in events] == ["ToolCall", "Ended"]
+    assert len(provider.requests) == 1
 
 
 REFUSALS = {

@@ -18,7 +18,7 @@ from bedside.context.cut import MARK, longest_cut
 from bedside.context.escape import escape
 from bedside.context.fit import fit
 from bedside.context.parts import Part, prepare
-from bedside.context.render import FRAMING, Meter
+from bedside.context.render import FRAMING, Meter, close_tag, open_tag
 from bedside.context.tokens import Counter
 from bedside.context.wire import dump, text_of
 from bedside.core.context import (
@@ -41,8 +41,7 @@ __all__ = ["extend", "reorder"]
 _CALL = 12
 """Tokens of framing around one tool call or result, beyond its text."""
 _MOST_BREAKS = 4
-_NOTHING = "<results>\nNothing found.\n</results>\n"
-_NO_ROOM = "<results>\n{} found, no room to show them.\n</results>\n"
+_NO_ROOM = "{} found, no room to show them."
 _NUMBERED = re.compile(r'<source id="([0-9]+)"')
 _LEAST_DRAFT = 30
 
@@ -54,6 +53,7 @@ def extend(
     results: Sequence[ToolResult],
     budget: Budget,
     calls_left: int,
+    order: str = "",
     count: Count | None = None,
 ) -> Assembly:
     """Append what the model said and what its tools brought.
@@ -69,6 +69,7 @@ def extend(
         results: One for each tool call, in the calls' order.
         budget: The step's budget.
         calls_left: Model calls still to come, this round's included; at least 1.
+        order: What the model is told after its results, in our own words; "" for nothing.
         count: The token counter, as for `assemble`.
 
     Returns:
@@ -82,7 +83,8 @@ def extend(
     spoken = replace(said, tokens=_tokens(said, counter))
     hard = floor(budget.limit * (1 - budget.margin) + 1e-9) - prompt.tokens
     share = min(hard, (budget.loop - prompt.used_loop) // max(calls_left, 1))
-    fixed = FRAMING + len(results) * _CALL
+    told = (f"<order>\n{order}\n</order>\n",) if order else ()
+    fixed = FRAMING + len(results) * _CALL + sum(counter(text) for text in told)
     blocks = [_block(result) for result in results]
     meter = Meter(
         counter.raw,
@@ -90,7 +92,11 @@ def extend(
         stored=True,
     )
     bare = fixed + sum(
-        counter(escape(result.error)) if result.error is not None else counter(_NO_ROOM.format(999))
+        counter(escape(result.error))
+        if result.error is not None
+        else max(
+            counter(_bare(result, _NO_ROOM.format(999))), counter(_bare(result, result.nothing))
+        )
         for result in results
     )
     room = max(share - spoken.tokens, bare)
@@ -112,7 +118,7 @@ def extend(
             _rendered(result, part, writer, index)
             for result, part in zip(results, parts, strict=True)
         )
-        reply = Message(role="user", parts=made, tokens=0)
+        reply = Message(role="user", parts=(*made, *told), tokens=0)
         reply = replace(reply, tokens=_tokens(reply, counter))
         over = spoken.tokens + reply.tokens - max(min(hard, spoken.tokens + room), 0)
         if over <= 0 or raw <= 0:
@@ -138,7 +144,12 @@ def extend(
 
 def _block(result: ToolResult) -> Block:
     items = () if result.error is not None else result.items
-    return Block("results", items, slot="tail", zone="recency", shrink="plus_n_more")
+    return Block(result.element, items, slot="tail", zone="recency", shrink="plus_n_more")
+
+
+def _bare(result: ToolResult, words: str) -> str:
+    """The result's element with a sentence of ours in the place of its items."""
+    return f"{open_tag(result.element)}{escape(words)}\n{close_tag(result.element)}"
 
 
 def _rendered(result: ToolResult, part: Part, writer: Writer, message: int) -> ToolResult:
@@ -147,9 +158,10 @@ def _rendered(result: ToolResult, part: Part, writer: Writer, message: int) -> T
     writer.begin(message)
     writer.part(part)
     text = writer.end()
-    if not text and part.lost:
-        text = _NO_ROOM.format(part.lost)
-    return ToolResult(id=result.id, items=(Item(text or _NOTHING, key=result.id),))
+    if not text:
+        words = _NO_ROOM.format(part.lost) if part.lost else result.nothing
+        text = _bare(result, words)
+    return ToolResult(id=result.id, items=(Item(text, key=result.id),))
 
 
 def _row(part: Part) -> Row:

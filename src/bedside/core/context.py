@@ -307,11 +307,16 @@ class ToolCall:
 
 @value
 class ToolResult:
-    """What a tool brought back, or an error that the model can act on."""
+    """What a tool brought back, or an error that the model can act on.
+
+    `element` names what the items stand in, `nothing` what stands in it where there is none.
+    """
 
     id: str
     items: tuple[Item, ...] = ()
     error: str | None = None
+    element: str = "results"
+    nothing: str = "Nothing found."
 
 
 @value

@@ -287,7 +287,8 @@ class NoModel(Exception):
 class Tool:
     """A tool that a model may call: a name, a JSON Schema, and the need that its arguments make.
 
-    `items` turns what a source gave into what the model reads, best first.
+    `items` turns what a source gave into what the model reads, best first. `element` names what
+    they stand in, `nothing` says there that none was found.
     """
 
     name: str
@@ -295,6 +296,8 @@ class Tool:
     schema: Mapping[str, object]
     need: Callable[[Mapping[str, object]], Need[Any]]
     items: Callable[[Any], Iterable[Item]] = tuple
+    element: str = "results"
+    nothing: str = "Nothing found."
 
 
 @value

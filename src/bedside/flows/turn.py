@@ -22,7 +22,7 @@ from bedside.context import assemble, extend, reorder
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
-from bedside.core.errors import BedsideError, CallerError
+from bedside.core.errors import BedsideError, BudgetTooSmall, CallerError
 from bedside.core.turn import (
     Change,
     Check,
@@ -51,6 +51,7 @@ from bedside.flows.trace import Trace, TurnResult
 __all__ = ["Emit", "Services", "Store", "run_flow", "turn"]
 
 S = TypeVar("S")
+_NO_ANSWER = "the model asked for a tool instead of answering"
 Emit = Callable[["Plan | Delta | Citation"], Awaitable[None]]
 
 
@@ -251,49 +252,40 @@ async def _perform(
         left -= 1
         # What is said before a tool is used is no part of the answer: it is held, then left out.
         release = step.release if left <= 0 or not step.tools else _held(step.release)
-        gate, decoder = io.gate(release, step.checks, prompt), step.decoder()
-        asked: list[ToolCall] = []
-        sent = False
+        gate, failed, lost = io.gate(release, step.checks, prompt), "", 0
+        draft, asked, sent = Draft(text="", by=""), list[ToolCall](), False
         trace.asking = True
         try:
-            stream = io.models.stream(
-                prompt,
-                route=step.route,
-                tools=step.tools,
-                may_call=left > 0,
-                schema=step.schema,
-                output=step.budget.output,
-                deadline_ms=max(1, view.request.deadline_ms - int(trace.ms())),
-            )
-            async with aclosing(cast("AsyncGenerator[Delta | ToolCall | Ended, None]", stream)):
-                async for event in stream:
-                    if isinstance(event, Delta):
-                        for piece in gate.admit(decoder.feed(event.text)):
-                            sent = True
-                            await out(piece)
-                    elif isinstance(event, ToolCall):
-                        asked.append(event)
-                    else:
-                        ended.append(event)
-                        trace.calls.append(event)
-            draft = _written(decoder, ended)
+            draft, asked, sent = await _heard(step, view, prompt, gate, left, io, out, trace, ended)
         except NoModel as error:
             ended.extend(error.calls)
             trace.calls.extend(error.calls)
-            if before is None:
-                why_unaided = error.why
-                trace.add("unaided", step=step.name, why=error.why, failed_calls=len(error.calls))
-                draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
-            else:  # the repair could not be had: what was written stands, less what failed
-                trace.add("unrepaired", step=step.name, why=error.why)
-                draft = before
-            gate, asked, repairs = io.gate(step.release, step.checks, prompt), [], 0
+            failed, lost = error.why, len(error.calls)
         trace.asking = False
         if asked and left > 0:
             results = await uses.answer(asked, view.opened.grant, io, trace)
             left = min(left, 1) if uses.spent else left
             prompt = _answered(step, view, prompt, draft, asked, results, ended, left)
             continue
+        if asked and not draft.text.strip():
+            # No turn is left for a tool, and it was asked for in the place of an answer: it is
+            # refused with the order to write, which takes the repair.
+            results = uses.refuse(asked, trace)
+            if repairs > 0:
+                repairs, left = repairs - 1, 1
+                prompt = _answered(step, view, prompt, draft, asked, results, ended, left)
+                continue
+            failed = _NO_ANSWER
+        if failed and before is None:
+            why_unaided = failed
+            trace.add("unaided", step=step.name, why=failed, failed_calls=lost)
+            draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
+        elif failed and before is not None:
+            # The repair could not be had: what was written stands, less what failed.
+            trace.add("unrepaired", step=step.name, why=failed)
+            draft = before
+        if failed:
+            gate, repairs = io.gate(step.release, step.checks, prompt), 0
         verdict, text = gate.close(draft, last=repairs == 0 or sent or draft.cut)
         if verdict.repair is None:
             break
@@ -323,6 +315,47 @@ async def _perform(
     )
 
 
+async def _heard(
+    step: Step[S],
+    view: View[S],
+    prompt: Assembly,
+    gate: Gate,
+    left: int,
+    io: Services[S],
+    out: Emit,
+    trace: Trace,
+    ended: list[Ended],
+) -> tuple[Draft, list[ToolCall], bool]:
+    """One model call: what was written, the tools it asked for, and whether any text was released.
+
+    Every attempt that counted is added to `ended` and the trace.
+    """
+    decoder = step.decoder()
+    asked: list[ToolCall] = []
+    sent = False
+    stream = io.models.stream(
+        prompt,
+        route=step.route,
+        tools=step.tools,
+        may_call=left > 0,
+        schema=step.schema,
+        output=step.budget.output,
+        deadline_ms=max(1, view.request.deadline_ms - int(trace.ms())),
+    )
+    async with aclosing(cast("AsyncGenerator[Delta | ToolCall | Ended, None]", stream)) as events:
+        async for event in events:
+            if isinstance(event, Delta):
+                for piece in gate.admit(decoder.feed(event.text)):
+                    sent = True
+                    await out(piece)
+            elif isinstance(event, ToolCall):
+                asked.append(event)
+            else:
+                ended.append(event)
+                trace.calls.append(event)
+    return _written(decoder, ended), asked, sent
+
+
 def _answered(
     step: Step[S],
     view: View[S],
@@ -338,14 +371,36 @@ def _answered(
     said = Message(
         role="assistant",
         parts=(*((draft.text,) if draft.text else ()), *asked, *opaque),
-        tokens=view.opened.count(draft.text),
+        tokens=0,
     )
+    # What a refused call wrote is worth no room that the prompt has not got.
+    refused = {result.id for result in results if result.error is not None}
+    bare = Message(
+        role="assistant",
+        parts=tuple(replace(one, arguments="{}") if one.id in refused else one for one in asked),
+        tokens=0,
+    )
+    try:
+        return _extended(step, view, prompt, said, results, left)
+    except BudgetTooSmall:
+        return _extended(step, view, prompt, bare, results, left)
+
+
+def _extended(
+    step: Step[S],
+    view: View[S],
+    prompt: Assembly,
+    said: Message,
+    results: Sequence[ToolResult],
+    left: int,
+) -> Assembly:
     return extend(
         prompt,
         said=said,
         results=results,
         budget=step.budget,
         calls_left=left,
+        order=step.spent if left <= 1 else "",
         count=view.opened.count,
     )
 
@@ -400,6 +455,19 @@ class _Uses:
             )
         return results
 
+    def refuse(self, asked: Sequence[ToolCall], trace: Trace) -> list[ToolResult]:
+        """The step's refusal for each call of a round for which no turn is left."""
+        self._round += 1
+        results: list[ToolResult] = []
+        for call in asked:
+            use = ToolUse(name=call.name, arguments=call.arguments, round=self._round)
+            result, use = _refused(call, use, self._refusal)
+            results.append(result)
+            self.made.append(use)
+            name = call.name if call.name in self._by_name else "unknown"
+            trace.add("tool", name=name, round=self._round, items=0, refused=True, took_ms=0.0)
+        return results
+
     async def _one(
         self, call: ToolCall, grant: Grant, io: Services[S], trace: Trace
     ) -> tuple[ToolResult, ToolUse]:
@@ -415,7 +483,7 @@ class _Uses:
             hash(need)  # a list where a text is wanted
         except CallerError as error:
             return _refused(call, use, f"Arguments are wrong: {error}")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             why = f"Arguments are wrong ({type(error).__name__}). Follow the tool's schema."
             return _refused(call, use, why)
         self._answered += 1
@@ -425,7 +493,8 @@ class _Uses:
             return _refused(call, replace(use, ms=found.ms), f"The search failed: {found.why}.")
         self.lost += [f"{need.name}: {why}" for why in getattr(found.value, "degraded", ())]
         items = tuple(tool.items(found.value))
-        return ToolResult(id=call.id, items=items), replace(
+        result = ToolResult(id=call.id, items=items, element=tool.element, nothing=tool.nothing)
+        return result, replace(
             use,
             sources=tuple(item.key for item in items),
             why_empty=getattr(found.value, "why_empty", ""),

@@ -124,8 +124,8 @@ def _part(part: Part, veil: Veil) -> Part:
     if isinstance(part, ToolCall):
         return replace(part, arguments=veil.hide_json(part.arguments))
     if isinstance(part, ToolResult):
-        return ToolResult(
-            id=part.id,
+        return replace(
+            part,
             items=tuple(Item(veil.hide(item.body), key=item.key) for item in part.items),
             error=None if part.error is None else veil.hide(part.error),
         )

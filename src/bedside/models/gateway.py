@@ -96,7 +96,8 @@ class Chain:
             prompt: The messages to send.
             route: The role to ask; `exempt` lifts the egress list.
             tools: Their schemas are sent in every call.
-            may_call: False bars calling; a model that calls all the same is not listened to.
+            may_call: False bars calling; the calls of a model that makes them all the same are
+                left out beside an answer, and come through where they are all that it said.
             schema: A JSON Schema for the whole answer, `None` for prose.
             output: Most tokens to write.
             deadline_ms: For the whole stream to its first content, failed calls included.
@@ -249,7 +250,9 @@ class Chain:
         self, link: Link, ask: _Ask, reply: Reply, begun: float, *, content: bool
     ) -> list[Event]:
         """The tool calls and the `Ended` of a whole reply."""
-        calls = reply.calls if ask.may_call else ()
+        # A call where none may be made is not listened to beside an answer; in the place of one it
+        # goes on, so that the caller can refuse it and order the answer.
+        calls = reply.calls if ask.may_call or (ask.tools and not content) else ()
         if not content and not calls:
             failure = Failure("refusal" if reply.stop == "refusal" else "empty")
             failure.usage = reply.usage

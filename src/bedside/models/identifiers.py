@@ -206,7 +206,7 @@ class Veil:
         """`hide` within the strings of a JSON text, which stays JSON; other text as by `hide`."""
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return self.hide(text)
         return json.dumps(self._walk(found), ensure_ascii=False)
 

@@ -10,7 +10,15 @@ from bedside.core.context import ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Reply, Usage
 
-__all__ = ["Reader", "count", "mapping", "result_text", "string", "whole_arguments"]
+__all__ = [
+    "Reader",
+    "count",
+    "mapping",
+    "object_arguments",
+    "result_text",
+    "string",
+    "whole_arguments",
+]
 
 
 class Reader(Protocol):
@@ -60,14 +68,19 @@ def count(found: object) -> int | None:
 def whole_arguments(written: str) -> str:
     """A tool call's arguments as the model wrote them; no arguments are an empty object.
 
-    Raises:
-        Failure: they are not one JSON object.
+    They need not be JSON: who answers the call says so to the model, which then mends its own.
     """
-    text = written.strip() or "{}"
+    return written.strip() or "{}"
+
+
+def object_arguments(written: str) -> dict[str, Any]:
+    """A tool call's arguments as a provider takes them back: an object, whatever was written.
+
+    What is not one JSON object goes back as text under `invalid_json`, so that the model sees
+    what it wrote beside the error that answers it.
+    """
     try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise Failure("malformed") from error
-    if not isinstance(found, dict):
-        raise Failure("malformed")
-    return text
+        found = json.loads(written or "{}")
+    except (ValueError, RecursionError):
+        found = None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {"invalid_json": written}

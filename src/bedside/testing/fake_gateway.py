@@ -40,7 +40,7 @@ class Request:
 class Written:
     """One answer. `pieces` are streamed as they stand; without them `text` goes word by word.
 
-    `calls` follow the text where calling is allowed. `cut` breaks off after the pieces. `fail`
+    `calls` follow the text where calling is allowed, and come without a text all the same. `cut` breaks off after the pieces. `fail`
     raises `NoModel` with these words instead.
     """
 
@@ -101,7 +101,8 @@ class FakeGateway:
             raise NoModel(answer.fail)
         for piece in answer.pieces or _words(answer.text):
             yield Delta(text=piece)
-        if may_call and not answer.cut:
+        only_calls = bool(tools) and not (answer.text or answer.pieces)
+        if (may_call or only_calls) and not answer.cut:
             for call in answer.calls:
                 yield call
         yield Ended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -119,11 +120,39 @@ def test_parallel_searches_count_singly_and_the_fourth_is_refused_with_an_order_
 
 
 @pytest.mark.requirement("BR-06")
-def test_a_model_that_never_stops_searching_is_cut_off_and_the_rules_brief(home):
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_fourth_search_on_the_last_turn_is_refused_with_an_order_and_the_model_writes(home, name):
+    rounds = [Said(tools=(search(f"question {k}"),)) for k in range(4)]
+    with FakeProvider(scripted(*rounds, falling)) as provider:
+        turn = by_model(home, P, provider, name)
+        requests = provider.of(name)
+    assert [use["error"] is None for use in turn["briefing"]["loop"]] == [True, True, True, False]
+    assert [use["turn"] for use in turn["briefing"]["loop"]] == [1, 2, 3, 4]
+    assert len(requests) == 5  # four turns, and the one repair
+    assert "Write the briefing now" in requests[4].last
+    assert turn["answered_by"].startswith("model:")
+    assert ai(turn)
+    assert not [one for one in turn["degraded"] if one.startswith("model:")]
+
+
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_last_turn_is_told_to_write_beside_the_third_result(home, name):
+    rounds = [Said(tools=(search(f"question {k}"),)) for k in range(3)]
+    with FakeProvider(scripted(*rounds, falling)) as provider:
+        by_model(home, P, provider, name)
+        requests = provider.of(name)
+    assert "Write the briefing now" in requests[3].last
+    assert "Write the briefing now" not in requests[2].text
+
+
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_model_that_never_stops_searching_is_cut_off_and_the_rules_brief(home, name):
     with FakeProvider(lambda _request: Said(tools=(search("again"),))) as provider:
-        turn = by_model(home, P, provider)
-        asked = len(provider.of("anthropic"))
-    assert 4 <= asked <= 6  # four turns, then the gateway tries an empty answer again
+        turn = by_model(home, P, provider, name)
+        asked = len(provider.of(name))
+    assert asked == 5  # four turns, and the one repair
     assert sum(use["error"] is None for use in turn["briefing"]["loop"]) == 3
     assert turn["answered_by"] == "rules"
     assert turn["status"] == "complete"
@@ -153,6 +182,60 @@ def test_bad_arguments_get_an_error_to_act_on_and_cost_no_search(home, wrong):
     assert "schema" in first["error"] or "must be" in first["error"]
     assert second["results"] > 0
     assert ai(turn)
+
+
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize(
+    "broken", ['{"query": "metformin', "metformin dose", '["metformin"]', "[" * 3_000]
+)
+def test_broken_json_gets_an_error_to_act_on_and_is_asked_once(home, name, broken):
+    bad = Asked(name="search_clinical_guidelines", arguments=broken, id="bad")
+    rounds = (Said(tools=(bad,)), Said(tools=(search("metformin dose"),)), falling)
+    with FakeProvider(scripted(*rounds)) as provider:
+        turn = by_model(home, P, provider, name)
+        requests = provider.of(name)
+    first, second = turn["briefing"]["loop"]
+    assert "Arguments are wrong" in first["error"]
+    assert second["error"] is None
+    assert len(requests) == 3
+    assert "Arguments are wrong" in requests[1].last
+    assert ai(turn)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_arguments_that_fill_the_loop_do_not_end_the_turn(home, name):
+    huge = Asked(
+        name="search_clinical_guidelines", arguments={"query": "metformin " * 3_500}, id="huge"
+    )
+    with FakeProvider(scripted(*[Said(tools=(huge,))] * 3, falling)) as provider:
+        turn = by_model(home, P, provider, name)
+    assert [bool(use["error"]) for use in turn["briefing"]["loop"]] == [True, True, True]
+    assert turn["receipt"]["total"] <= 16_000
+    assert ai(turn)
+
+
+@pytest.mark.requirement("EN-K8")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_a_search_found_stands_as_clinical_guidelines_with_its_source(home, name):
+    with FakeProvider(scripted(Said(tools=(search("metformin dose"),)), falling)) as provider:
+        by_model(home, P, provider, name)
+        told = provider.of(name)[-1].last
+    assert "<clinical_guidelines>\n<source id=" in told
+    head = re.search(r"<source id=\"\d+\" kind=\"guideline\"[^>]*>", told)[0]
+    assert 'document="' in head
+    assert re.search(r'score="\d+\.\d\d"', head)
+    assert 'section="' in head
+
+
+@pytest.mark.requirement("EN-K8")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_search_that_found_none_says_so_in_the_same_element(home, name):
+    asked = Said(tools=(search("zzyzx", specialty="no such specialty"),))
+    with FakeProvider(scripted(asked, falling)) as provider:
+        by_model(home, P, provider, name)
+        told = provider.of(name)[-1].last
+    assert "<clinical_guidelines>\nNo relevant guidelines found.\n</clinical_guidelines>" in told
 
 
 def test_an_unknown_tool_gets_the_names_of_those_that_are(home):
@@ -263,8 +346,6 @@ def test_a_sources_number_is_the_same_in_every_search(home):
         by_model(home, P, provider)
         text = provider.of("anthropic")[-1].text
     numbers: dict[str, set[str]] = {}
-    import re
-
     for number, document in re.findall(
         r'<source (?:n|id)="(\d+)" kind="guideline"[^>]*?document="([^"]*)"', text
     ):

@@ -166,7 +166,7 @@ def _guidelines(view: View[Nothing], chart: Chart) -> Iterator[Block]:
                 items.setdefault(hit.chunk_id, hit_item(hit))
     if items:
         yield Block(
-            "guidelines",
+            "clinical_guidelines",
             list(items.values())[:_PASSAGES],
             zone="recency",
             priority=50,

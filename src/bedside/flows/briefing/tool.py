@@ -8,6 +8,7 @@ from bedside.core.errors import InvalidArgument
 from bedside.core.turn import Tool
 from bedside.flows.briefing.guidance import hit_items
 from bedside.knowledge.needs import Filters, SearchNeed
+from bedside.knowledge.render import EMPTY
 
 __all__ = [
     "DESCRIPTION",
@@ -91,4 +92,12 @@ def need_for(arguments: Mapping[str, object]) -> SearchNeed:
     )
 
 
-SEARCH = Tool(name=NAME, description=DESCRIPTION, schema=SCHEMA, need=need_for, items=hit_items)
+SEARCH = Tool(
+    name=NAME,
+    description=DESCRIPTION,
+    schema=SCHEMA,
+    need=need_for,
+    items=hit_items,
+    element="clinical_guidelines",
+    nothing=EMPTY,
+)

@@ -9,7 +9,14 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure, of_status
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, result_text, string, whole_arguments
+from bedside.models.reader import (
+    count,
+    mapping,
+    object_arguments,
+    result_text,
+    string,
+    whole_arguments,
+)
 from bedside.models.schema import closed, in_words
 
 __all__ = ["EventReader", "request", "stream_failure"]
@@ -92,7 +99,7 @@ def _blocks(message: Message, call: Call) -> list[dict[str, Any]]:
                     "type": "tool_use",
                     "id": part.id,
                     "name": part.name,
-                    "input": json.loads(part.arguments or "{}"),
+                    "input": object_arguments(part.arguments),
                 }
             )
         elif isinstance(part, ToolResult):

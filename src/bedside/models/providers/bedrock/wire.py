@@ -10,7 +10,14 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, result_text, string, whole_arguments
+from bedside.models.reader import (
+    count,
+    mapping,
+    object_arguments,
+    result_text,
+    string,
+    whole_arguments,
+)
 from bedside.models.schema import closed, in_words
 
 __all__ = ["ConverseReader", "request"]
@@ -99,7 +106,7 @@ def _blocks(message: Message, call: Call) -> list[dict[str, Any]]:
             if part.strip():  # Converse refuses blocks of white space alone
                 made.append({"text": part})
         elif isinstance(part, ToolCall):
-            asked = json.loads(part.arguments or "{}")
+            asked = object_arguments(part.arguments)
             made.append({"toolUse": {"toolUseId": part.id, "name": part.name, "input": asked}})
         elif isinstance(part, ToolResult):
             block: dict[str, Any] = {

@@ -9,7 +9,14 @@ from typing import Any
 from bedside.core.context import Message, Opaque, ToolCall, ToolResult
 from bedside.models.failure import Failure
 from bedside.models.provider import Call, Reply, Stop, Usage
-from bedside.models.reader import count, mapping, result_text, string, whole_arguments
+from bedside.models.reader import (
+    count,
+    mapping,
+    object_arguments,
+    result_text,
+    string,
+    whole_arguments,
+)
 from bedside.models.schema import as_json_schema, in_words, is_strict
 
 __all__ = ["ChunkReader", "request"]
@@ -113,7 +120,7 @@ def _messages(message: Message, call: Call) -> list[dict[str, Any]]:
                 {
                     "id": part.id,
                     "type": "function",
-                    "function": {"name": part.name, "arguments": part.arguments or "{}"},
+                    "function": {"name": part.name, "arguments": _sendable(part.arguments)},
                 }
             )
         elif isinstance(part, ToolResult):
@@ -131,6 +138,12 @@ def _messages(message: Message, call: Call) -> list[dict[str, Any]]:
             one["reasoning_details"] = details
         made.append(one)
     return made
+
+
+def _sendable(arguments: str) -> str:
+    """The bytes that the model wrote, where they are an object: servers behind this API parse them."""
+    found = object_arguments(arguments)
+    return json.dumps(found) if "invalid_json" in found else arguments or "{}"
 
 
 _STOPS: dict[str, Stop] = {
