@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bedside.context import o200k
-from bedside.core.errors import BadInput
+from bedside.core.errors import BadInput, NotFound
 from bedside.sop.blocks import base_prompt
 from bedside.sop.checklist import definition
 from bedside.sop.contract import Contract
@@ -85,9 +85,7 @@ def _show(options: argparse.Namespace) -> int:
     contract = find(options.id)
     if contract.generic and options.id != contract.id:
         known = ", ".join(sorted(bundled()))
-        raise BadInput(
-            repr(options.id), why=f"no contract has this id, code or name; there are {known}"
-        )
+        raise NotFound("contract", options.id, hint=f"There are {known}.")
     if options.json:
         sys.stdout.write(json.dumps(dataclasses.asdict(contract), ensure_ascii=False) + "\n")
     else:

@@ -245,7 +245,7 @@ def _money(text: str, match: re.Match[str], *, country: str, asked: bool) -> Mon
         if bare and not (asked and first * _scale(match, "x1") >= 100):  # noqa: PLR2004 - no price is lower
             return None
     low, most = _range(match, first, second)
-    if low <= 0 or (match["n1"].casefold() in _HALVES and not scales):
+    if low <= 0 or (match["n1"].casefold() in _HALVES and not any(len(one) > 1 for one in scales)):
         return None
     said = text[match.start() : match.end()].strip(" -,")
     start = match.start() + text[match.start() : match.end()].index(said)
