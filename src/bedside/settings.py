@@ -139,6 +139,12 @@ class Settings:
         env="BEDSIDE_PATIENT_AUDIENCE",
         toml="copilot.patient_audience",
     )
+    companion: bool = _setting(
+        False,
+        "Serve the companion over HTTP and in the workbench.",
+        env="BEDSIDE_COMPANION",
+        toml="companion.enabled",
+    )
     memories: bool = _setting(
         False,
         "Allow remembered notes about the doctor's work (CO-12; consent is needed too).",

@@ -17,6 +17,7 @@ from bedside.cli.briefing import brief
 from bedside.cli.companion import companion
 from bedside.cli.intake import intake
 from bedside.cli.mcp import serve_mcp
+from bedside.cli.memory import memory
 from bedside.cli.notes import note
 from bedside.cli.sop import sop
 from bedside.core.errors import BadInput, InvalidArgument
@@ -260,6 +261,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "doctor": _doctor,
     "brief": brief,
     "note": note,
+    "memory": memory,
     "intake": intake,
     "companion": companion,
     "sop": sop,

@@ -13,6 +13,7 @@ from bedside.cli.briefing import add_briefing_commands
 from bedside.cli.companion import add_companion_commands
 from bedside.cli.intake import add_intake_commands
 from bedside.cli.mcp import add_mcp_command
+from bedside.cli.memory import add_memory_commands
 from bedside.cli.notes import add_note_commands
 from bedside.cli.sop import add_sop_commands
 
@@ -129,6 +130,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_briefing_commands(commands, common)
     add_mcp_command(commands, common)
     add_note_commands(commands, common)
+    add_memory_commands(commands, common)
     add_companion_commands(commands, common)
     add_intake_commands(commands, common)
     add_sop_commands(commands, common)
@@ -136,7 +138,16 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     evaluate = command("eval", "measure quality")
     evaluate.add_argument(
         "suite",
-        choices=("copilot", "briefing", "retrieval", "grounding", "evaluator", "notes", "deid"),
+        choices=(
+            "copilot",
+            "briefing",
+            "retrieval",
+            "grounding",
+            "evaluator",
+            "notes",
+            "deid",
+            "memory",
+        ),
     )
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")
@@ -144,7 +155,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     evaluate.set_defaults(assemblies=0)
 
     bench = command("bench", "measure speed")
-    bench.add_argument("suite", choices=("context", "ingest", "search", "evaluator"))
+    bench.add_argument("suite", choices=("context", "ingest", "search", "evaluator", "memory"))
     bench.add_argument("--data", metavar="DIR", help="the measuring data")
     bench.add_argument("--assemblies", type=int, default=5_000)
     bench.add_argument("--no-compare", action="store_true", help="Bedside alone")

@@ -7,6 +7,7 @@ from typing import Any
 
 from bedside.core.errors import Conflict, NotFound
 from bedside.flows.briefing import BRIEFING
+from bedside.flows.companion import COMPANION
 from bedside.flows.copilot import COPILOT
 from bedside.flows.flow import Flow
 from bedside.flows.intake import INTAKE
@@ -14,7 +15,9 @@ from bedside.flows.notes import NOTES
 
 __all__ = ["BUILT_IN", "flow_named"]
 
-BUILT_IN: dict[str, Flow[Any]] = {flow.name: flow for flow in (COPILOT, BRIEFING, NOTES, INTAKE)}
+BUILT_IN: dict[str, Flow[Any]] = {
+    flow.name: flow for flow in (COPILOT, BRIEFING, NOTES, INTAKE, COMPANION)
+}
 
 
 def flow_named(name: str) -> Flow[Any]:

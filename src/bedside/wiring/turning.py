@@ -7,6 +7,8 @@ import json
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from bedside import __version__
@@ -26,6 +28,8 @@ from bedside.flows.trace import TurnResult
 from bedside.flows.turn import Services, turn
 from bedside.jobs.runner import Handler, Runner, Write
 from bedside.knowledge.needs import SearchNeed
+from bedside.memory.needs import NotesNeed, RecallNeed
+from bedside.memory.recall import Memory
 from bedside.models.build import build_gateway, profile_of
 from bedside.models.config import Link, ModelsConfig
 from bedside.models.egress import statement
@@ -37,12 +41,13 @@ from bedside.settings import Settings
 from bedside.storage.jobs import Claimed
 from bedside.storage.secret import kept_secret
 from bedside.storage.store import Store
-from bedside.wiring import records
+from bedside.wiring import companion, records
 from bedside.wiring.ask import Who
 from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hot import HotData
+from bedside.wiring.memories import keep_note, notes_data
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.names import Names
 from bedside.wiring.notes import read_note
@@ -74,6 +79,7 @@ class Turning:
             for flow in BUILT_IN.values()
             for kind in flow.observers or {}
         }
+        handlers |= companion.handlers(store, clock, None)
         self.jobs = Runner(
             store,
             clock=clock,
@@ -106,6 +112,11 @@ class Turning:
         # Intake runs on the mechanic by default (IN-04): what it can do decides.
         routed = profile_of(config, "mechanic" if flow.name == "intake" else "writer")
         pinned = await self._pinned(flow, who.tenant, routed, unreviewed=known.demo)
+        if self._remembers(flow):
+            noted = await notes_data(
+                self.store, self.memory, who, self.clock, patient=request.patient
+            )
+            pinned = replace(pinned, data={**(pinned.data or {}), **noted})
         ledger: Ledger[Any] = Ledger(
             self.store,
             flow=flow,
@@ -130,6 +141,11 @@ class Turning:
             if gateway is not self._gateway:
                 await gateway.aclose()
         await self._learn(routed, result)
+        if self._remembers(flow) and result.status == "complete":
+            await keep_note(
+                self.store, who, self.clock,
+                text=request.text, turn=str(result.turn), patient=request.patient,
+            )  # fmt: skip
         if self.telemetry is not None:
             self.telemetry.turn(result.body)
         if flow.observers:
@@ -179,6 +195,24 @@ class Turning:
             lease_seconds=self.settings.lease_seconds,
             data=data,
         )
+
+    def _remembers(self, flow: Flow[Any]) -> bool:
+        return flow.name == "copilot" and self.settings.memories
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What persons said before, found by words and meaning."""
+        return Memory(
+            self.store,
+            embedder=self.texts.embedder,
+            clock=self.clock,
+            count=counter("o200k_base"),
+        )
+
+    @cached_property
+    def _words_of_memory(self) -> Memory:
+        """The same by words alone, for when the embedding is late."""
+        return Memory(self.store, embedder=None, clock=self.clock, count=counter("o200k_base"))
 
     # ---- what a turn leaves behind
 
@@ -289,8 +323,13 @@ class Turning:
                 RecordNeed: record,
                 SearchNeed: self.texts.search_need,
                 NoteNeed: note,
+                RecallNeed: self.memory.recall,
+                NotesNeed: self.memory.notes,
             },
-            fallbacks={SearchNeed: ("bulk text", self.texts.bulk)},
+            fallbacks={
+                SearchNeed: ("bulk text", self.texts.bulk),
+                RecallNeed: ("words alone", self._words_of_memory.recall),
+            },
             clock=self.clock,
         )
 

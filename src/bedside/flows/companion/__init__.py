@@ -1,1 +1,7 @@
-"""The companion flow."""
+"""The companion flow: two people, one guide, private spaces."""
+
+from __future__ import annotations
+
+from bedside.flows.companion.flow import COMPANION
+
+__all__ = ["COMPANION"]

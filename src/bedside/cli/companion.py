@@ -1,0 +1,161 @@
+"""`bedside companion`: a conversation of two people with a guide, scripted or in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bedside.core.errors import BadInput, BedsideError
+from bedside.core.ids import ActorId
+from bedside.flows.companion.deeds import DEEDS
+from bedside.wiring import Engine, Who
+from bedside.wiring.companion import send, talk
+
+__all__ = ["add_companion_commands", "companion"]
+
+DONE, FAILED, PARTLY = 0, 1, 3
+_STEP = (
+    '{"person", "text"} or {"person", "invite" | "approve" | "share" | "withdraw" | "consent": ...}'
+)
+_CHAT = "/as NAME  /invite NAME  /approve  /share  /acknowledge  /withdraw  /consent  /quit"
+
+
+def add_companion_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Register `bedside companion` and its actions."""
+    text = "two people and a guide, each in a space of their own: scripted or interactive"
+    parser = commands.add_parser("companion", help=text, description=text)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    run = actions.add_parser("run", parents=[common], help="run a script of both people's turns")
+    run.add_argument(
+        "--script", required=True, metavar="FILE", help=f"JSON lines: {_STEP}; - is standard input"
+    )
+    chat = actions.add_parser("chat", parents=[common], help="talk in the terminal")
+    chat.add_argument("--person", metavar="NAME", default="me", help="who writes")
+    for one in (run, chat):
+        one.add_argument("--session", metavar="ID", help="go on with a conversation")
+        one.add_argument("--model", metavar="M", help="provider:model for these turns")
+
+
+async def companion(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    """Run one action of `bedside companion`."""
+    return await {"run": _run, "chat": _chat}[options.action](engine, options, who)
+
+
+async def _run(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    lines = await asyncio.to_thread(_lines, options.script)
+    session = options.session or f"companion-{uuid.uuid4().hex[:16]}"
+    failed = done = 0
+    for place, line in enumerate(lines, start=1):
+        try:
+            turn = await _take(engine, options, who, session, _step(line, place))
+        except BedsideError as error:
+            failed += 1
+            _error(options, place, error)
+        else:
+            done += 1
+            _show(options, turn)
+        await engine.turning.settled()  # a script's next line comes after what this one left to do
+    return DONE if not failed else PARTLY if done else FAILED
+
+
+def _lines(script: str) -> list[str]:
+    try:
+        text = sys.stdin.read() if script == "-" else Path(script).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(script, why=f"it cannot be read ({type(error).__name__})") from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise BadInput(script, why="it has no line", do=f"Write {_STEP}, one a line.")
+    return lines
+
+
+def _step(line: str, place: int) -> Mapping[str, Any]:
+    try:
+        step = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadInput(f"line {place}", why="it is no JSON", do=f"Write {_STEP}.") from None
+    if not isinstance(step, dict) or not isinstance(step.get("person"), str) or not step["person"]:
+        raise BadInput(f"line {place}", why="it names no person", do=f"Write {_STEP}.")
+    if len([name for name in step if name == "text" or name in DEEDS]) != 1:
+        raise BadInput(f"line {place}", why="it is not one step", do=f"Write {_STEP}.")
+    if "text" in step and not isinstance(step["text"], str):
+        raise BadInput(f"line {place}", why="its text is no text", do=f"Write {_STEP}.")
+    return step
+
+
+async def _take(
+    engine: Engine, options: argparse.Namespace, who: Who, session: str, step: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One step under its own person: in a script each person is a login of their own."""
+    person = replace(who, actor=ActorId(step["person"]))
+    name = next((one for one in step if one in DEEDS), "")
+    act = None
+    if name:
+        given = step[name]
+        body = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        act = (name, body)
+    given_talk = talk(
+        person, text=step.get("text", ""), act=act, session=session, model=options.model
+    )
+    return await send(engine, given_talk, person)
+
+
+def _show(options: argparse.Namespace, turn: Mapping[str, Any]) -> None:
+    if options.json:
+        sys.stdout.write(json.dumps(turn, ensure_ascii=False, default=str) + "\n")
+    else:
+        mark = ", templated" if turn["templated"] else ""
+        head = f"[{turn['person']}, stage {turn['stage']} {turn['stage_name']}{mark}]"
+        sys.stdout.write(f"{head}\n{turn['answer']}\n\n")
+    sys.stdout.flush()
+
+
+def _error(options: argparse.Namespace, place: int, error: BedsideError) -> None:
+    body = {"type": type(error).__name__, "title": error.title, "detail": str(error)}
+    if options.json:
+        sys.stdout.write(json.dumps({"line": place, "error": body}, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+    else:
+        sys.stderr.write(f"line {place}: {error.title}: {error}\n")
+
+
+async def _chat(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    session = options.session or f"companion-{uuid.uuid4().hex[:16]}"
+    person = options.person
+    sys.stderr.write(f"Conversation {session}. {_CHAT}\n")
+    while True:
+        line = await asyncio.to_thread(_read, f"{person}> ")
+        if line is None or line.strip() == "/quit":
+            break
+        if not line.strip():
+            continue
+        command, _, rest = line.strip().partition(" ")
+        if command == "/as":
+            person = rest.strip() or person
+            continue
+        step: dict[str, Any] = {"person": person, "text": line}
+        if command.startswith("/"):
+            step = {"person": person, command[1:]: rest.strip()}
+            if command[1:] not in DEEDS:
+                sys.stderr.write(f"{_CHAT}\n")
+                continue
+        try:
+            _show(options, await _take(engine, options, who, session, step))
+        except BedsideError as error:
+            sys.stderr.write(f"{error.title}: {error}\n")
+    await engine.turning.settled()
+    return DONE
+
+
+def _read(prompt: str) -> str | None:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return line or None

@@ -1,0 +1,184 @@
+"""The context of a companion's turn: the stage's prompt, the history, what is known, the message. Pure.
+
+Order of sacrifice: retrieved context, older turns, reflections and preferences, facts, summary. The
+stage's prompt, the protected turns and the message always stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bedside.core.context import Block, Budget, Cap, Count, Item, Pool
+from bedside.flows.companion.moves import Move
+from bedside.flows.companion.reading import trend
+from bedside.flows.companion.recall import Memory, counted, parted
+from bedside.flows.companion.state import Mine, Pair
+from bedside.flows.companion.tables import Tables
+from bedside.memory.summaries import render
+
+__all__ = ["budget_of", "reply_blocks", "sizes", "system_text"]
+
+_FENCES = 24
+"""Tokens that an item's fence and role may take, at most."""
+_LONGEST_MESSAGE = 4_000
+_SUMMARY_TOKENS = 800
+
+
+def system_text(tables: Tables, move: Move, *, prompt: str = "") -> tuple[tuple[str, str], ...]:
+    """The parts of the system prompt, as (name, text): what is fixed first, so that it caches."""
+    parts = [("base", tables.prompt("base")), ("facilitator", tables.prompt("facilitator"))]
+    stage = move.stage
+    name = prompt or (
+        "invitation" if stage.id == 0 and move.state.shared.other("") is None else stage.prompt
+    )
+    parts.append((name, tables.prompt(name)))
+    if move.said.process:
+        parts.append(("overview", tables.prompt("overview")))
+    if move.said.brief and not prompt:
+        parts.append(("probing", tables.prompt("probing")))
+    if move.stage.id != move.before.id:
+        parts.append(("transition", tables.prompt("transition")))
+    if any(one.state == "shared" for one in move.state.mine.drafts):
+        parts.append(("post_share", tables.prompt("post_share")))
+    parts.append(("protocol", tables.prompt("protocol")))
+    return tuple(parts)
+
+
+def reply_blocks(
+    *,
+    tables: Tables,
+    move: Move,
+    memory: Memory,
+    history: Sequence[Item],
+    message: str,
+    person: str,
+    count: Count,
+    retrieved: Sequence[Item] = (),
+    prompt: str = "",
+) -> list[Block]:
+    """All blocks of a reply."""
+    limits = tables.rules["budget"]
+    older, kept = parted(history, memory, messages=limits["messages"])
+    each = Cap(chars_each=limits["message_characters"])
+    blocks = [
+        Block(
+            f"prompt {name}", Item(text, key=f"prompt:{name}"), slot="system", zone="primacy",
+            stability="static" if name in {"base", "facilitator"} else "session",
+            protected=True, priority=100, trust="ours",
+        )
+        for name, text in system_text(tables, move, prompt=prompt)
+    ]  # fmt: skip
+    if older:
+        blocks.append(
+            Block("older", older, slot="history", zone="primacy", stability="session", priority=20,
+                  cap=each, shrink="drop_oldest", pool="older")
+        )  # fmt: skip
+    if kept:
+        blocks.append(
+            Block("recent", kept, slot="history", zone="middle", stability="session", priority=90,
+                  cap=each, shrink="drop_oldest", keep=memory.protected)
+        )  # fmt: skip
+    blocks += _known(tables, move, memory, person, count)
+    if retrieved and memory.hits:
+        guide = (
+            "From earlier conversations of this person. Use it only where it fits; do not list it."
+        )
+        items = (Item(guide, key="guidance"), *retrieved[: memory.hits])
+        blocks.append(Block("retrieved", items, priority=10, pool="retrieved"))
+    blocks.append(
+        Block("message", Item(message or "(no words)", key="message"), zone="recency", priority=100,
+              protected=True, cap=Cap(tokens=_LONGEST_MESSAGE), shrink="cut_mark")
+    )  # fmt: skip
+    return blocks
+
+
+def _known(tables: Tables, move: Move, memory: Memory, person: str, count: Count) -> list[Block]:
+    mine, most = move.state.mine, tables.rules["context"]
+    levels = mine.intensities
+    now = (
+        f"Stage: {move.stage.id} ({move.stage.name}). Intensity: {levels[-1] if levels else 4}/10 "
+        f"({trend(levels)}). Turn: {mine.turns}, {mine.since} in this stage."
+    )
+    blocks = [Block("now", now, priority=95, protected=True, trust="ours")]
+    if memory.summary and mine.summary is not None:
+        text = render(mine.summary, count=count, tokens=_SUMMARY_TOKENS)
+        blocks.append(Block("summary", Item(text, key="summary"), priority=60))
+    if memory.depth == "none":
+        return [*blocks, _shared(move.state, person)]
+    if mine.preferences:
+        lines = mine.preferences[-most["preferences"] :]
+        blocks.append(Block("preferences", lines, priority=40))
+    if memory.facts and mine.facts:
+        blocks.append(Block("facts", _facts(mine, min(memory.facts, most["facts"])), priority=50))
+    if mine.reflections:
+        lines = mine.reflections[-most["reflections"] :]
+        blocks.append(Block("private reflections", lines, priority=30))
+    blocks.append(_shared(move.state, person))
+    if milestones := _milestones(move.state, person):
+        blocks.append(Block("milestones", milestones, priority=55, trust="ours"))
+    return blocks
+
+
+def _facts(mine: Mine, most: int) -> list[Item]:
+    return [Item(f"{one.category}: {one.text}", key=one.id) for one in mine.facts[-most:]]
+
+
+def _shared(state: Pair, person: str) -> Block:
+    """What was given out by either, and nothing else of the other."""
+    items = [
+        Item(
+            f"{'Given by this person' if one.author == person else 'Given by the other person'} "
+            f"({one.kind}, {one.state}): {one.text}",
+            key=one.id,
+        )
+        for one in state.shared.live()
+    ]
+    items += [
+        Item(f"One of the two statements names this, the other does not: {one.text}", key=one.id)
+        for one in state.shared.gaps
+        if set(one.cleared) >= set(state.shared.people)
+    ]
+    if not items:
+        items = [Item("Nothing has been given out by either person.", key="nothing shared")]
+    return Block("shared", items, priority=70)
+
+
+def _milestones(state: Pair, person: str) -> list[str]:
+    shared, lines = state.shared, []
+    if state.mine.stage > 1:
+        lines.append("This person confirmed being heard.")
+    for one in shared.live():
+        if one.state == "acknowledged":
+            whose = "This person's" if one.author == person else "The other person's"
+            lines.append(f"{whose} {one.kind} was acknowledged.")
+    return lines
+
+
+def budget_of(tables: Tables, blocks: Sequence[Block], *, count: Count) -> Budget:
+    """The target of 8,000 tokens; more, up to 40,000, only where what is protected needs it."""
+    rules = tables.rules["budget"]
+    each = rules["message_characters"]
+    fixed = sum(
+        count(item.body[:each] if block.name == "recent" else item.body) + _FENCES
+        for block in blocks
+        if block.name in {"recent", "message", "now"} or block.slot == "system"
+        for item in block.items
+    )
+    limit = min(rules["context"], max(rules["target"], fixed + _FENCES * 4))
+    return Budget(
+        limit,
+        output=rules["output"],
+        pools=(
+            Pool(name="older", share=rules["older_share"]),
+            Pool(name="retrieved", share=rules["retrieved_share"]),
+        ),
+    )
+
+
+def sizes(blocks: Sequence[Block], count: Count) -> dict[str, int]:
+    """Tokens wanted by what is pinned, the summary, recent turns and what was retrieved."""
+    groups = {"summary": "summary", "recent": "recent", "older": "recent", "retrieved": "retrieved"}
+    total = {"pinned": 0, "summary": 0, "recent": 0, "retrieved": 0}
+    for block in blocks:
+        total[groups.get(block.name, "pinned")] += counted(block.items, count)
+    return total

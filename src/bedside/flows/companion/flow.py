@@ -1,0 +1,425 @@
+"""The companion: two people, one guide, private spaces, and a process in five stages.
+
+Read this file for the whole behaviour. Rules come first (`moves`): danger, deeds, gates. What is left
+to say is said by the model of the router's choice in tags of which only the plain text goes out, or
+by template. Facts and summaries are made after the answer; nothing of them delays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from bedside.core.context import Assembly, Item
+from bedside.core.errors import InvalidArgument
+from bedside.core.turn import (
+    Change,
+    Check,
+    Draft,
+    Finding,
+    Got,
+    Job,
+    Plan,
+    Route,
+    TurnRequest,
+    Verdict,
+)
+from bedside.core.value import value
+from bedside.flows.companion.blocks import budget_of, reply_blocks, sizes
+from bedside.flows.companion.deeds import new_draft
+from bedside.flows.companion.gates import KIND_OF
+from bedside.flows.companion.moves import Move, move
+from bedside.flows.companion.observers import OBSERVERS, due
+from bedside.flows.companion.recall import Memory, intent_of, routed
+from bedside.flows.companion.reduce import reduce
+from bedside.flows.companion.safety import attacking
+from bedside.flows.companion.state import Pair, dump, load, start
+from bedside.flows.companion.tables import Tables, tables_of
+from bedside.flows.companion.tags import TagDecoder, Tagged
+from bedside.flows.flow import Done, Flow, Opened, Step, View
+from bedside.grounding.guardrails.policy import guardrails
+from bedside.memory.needs import Recalled, RecallNeed
+
+__all__ = ["COMPANION"]
+
+_CIVIL = guardrails("companion", patient=False)
+
+
+@value
+class Turn:
+    """A turn as its plan has it: what rules made of it, and what may be remembered."""
+
+    move: Move
+    memory: Memory
+    tables: Tables
+
+
+def _plan(request: TurnRequest, opened: Opened[Pair]) -> Plan:
+    if request.patient is not None:
+        raise InvalidArgument("patient", found="one", want="left out: a companion reads no record")
+    if not (request.person or opened.grant.actor):
+        raise InvalidArgument("person", found="", want="the one who writes")
+    tables = tables_of(opened.data)
+    made = move(request, opened, tables)
+    memory = intent_of(
+        made.said,
+        opened.state.mine,
+        made.before,
+        tables,
+        consent=True,  # sought; the memory room serves it only where consent is on record
+    )
+    return Plan(
+        intent=f"companion_{made.kind}",
+        needs=_needs(request, opened, memory) if not made.fixed else (),
+        categories=(made.stage.name,),
+        read=(("turn", Turn(move=made, memory=memory, tables=tables)),),
+        mode=memory.intent,
+        clinical=False,
+    )
+
+
+def _needs(request: TurnRequest, opened: Opened[Pair], memory: Memory) -> tuple[RecallNeed, ...]:
+    """What to remember: of this person alone; other sessions only where consent is on record."""
+    if not memory.hits:
+        return ()
+    shown = tuple(item.key for item in opened.history[-2 * memory.turns :]) if memory.turns else ()
+    return (
+        RecallNeed(
+            name="recall",
+            query=request.text[:2_000],
+            depth="full" if memory.depth == "full" else "light",
+            threshold=memory.threshold,
+            across=memory.cross_session,
+            shown=shown,
+            deadline_ms=500,
+        ),
+    )
+
+
+def _recalled(view: View[Pair]) -> tuple[Item, ...]:
+    """Messages of this person's from before, as the memory room found them; never learned again."""
+    return tuple(
+        Item(one.line, key=one.key)
+        for found in view.gathered.values()
+        if isinstance(found, Got) and isinstance(found.value, Recalled)
+        for one in found.value.items
+        if one.kind in {"message", "profile"}
+        or (one.kind != "message" and one.session != view.opened.session)
+    )
+
+
+def _turn(view: View[Pair]) -> Turn:
+    found = dict(view.plan.read)["turn"]
+    assert isinstance(found, Turn)
+    return found
+
+
+def _no_more(view: View[Pair]) -> tuple[Any, ...]:
+    del view
+    return ()
+
+
+def _templated(view: View[Pair]) -> Draft:
+    made = _turn(view).move
+    text = made.fixed
+    if not text:
+        tables = _turn(view).tables
+        side = tables.texts["side"].get(made.side, "") if made.side else ""
+        other = made.state.shared.other(_person(view)) or "the other person"
+        text = side.replace("{other}", other) or made.reply
+        text = "\n\n".join(one for one in (text, made.after) if one)
+    return Draft(text=text or "I am here.", by="rules")
+
+
+def _unwritten(view: View[Pair]) -> Draft:
+    del view
+    return Draft(text="", by="rules")
+
+
+def _person(view: View[Pair]) -> str:
+    return str(view.request.person or view.opened.grant.actor)
+
+
+def _answer(view: View[Pair]) -> Draft | None:
+    """By rule: what has a fixed text, and everything where no model is configured."""
+    made = _turn(view).move
+    if made.fixed or "model" not in view.opened.can:
+        return _templated(view)
+    return None
+
+
+def _next(view: View[Pair]) -> Step[Pair] | None:
+    turn = _turn(view)
+    if turn.move.fixed and view.request.option("call", "yes") != "no":
+        return None
+    if not view.done:
+        return _reply(view, turn)
+    if "model" not in view.opened.can or turn.move.fixed:
+        return None
+    first, names = view.done[0], [done.step.name for done in view.done if done.step]
+    tags = first.draft.payload
+    asked = isinstance(tags, Tagged) and tags.dispatch and not turn.move.side
+    if asked and "dispatch" not in names:
+        return _reply(view, turn, side="dispatch", lead=_lead(view))
+    if not _said(view) and "template" not in names:
+        return _by_rule("template", lambda v: Draft(text=_turn(v).move.reply, by="rules"))
+    if _after(view) and "after" not in names and first.draft.by.startswith("model"):
+        return _by_rule("after", lambda v: Draft(text=_lead(v) + _after(v), by="rules"))
+    return None
+
+
+def _said(view: View[Pair]) -> str:
+    return "".join(done.verdict.text for done in view.done).strip()
+
+
+def _lead(view: View[Pair]) -> str:
+    return "\n\n" if _said(view) else ""
+
+
+def _after(view: View[Pair]) -> str:
+    """What rules add to a model's reply: the other's text, a gap, and the draft to approve."""
+    turn = _turn(view)
+    drafted = _model_draft(view)
+    after = turn.move.after
+    if drafted is not None and not turn.move.offered:
+        name = turn.move.stage.name
+        form = turn.tables.texts.get(name, {}).get("offer", [turn.tables.texts["acts"]["drafted"]])[
+            0
+        ]
+        offer = form.replace("{draft}", drafted.text).replace("{id}", drafted.id)
+        offer = offer.replace(
+            "{other}", turn.move.state.shared.other(_person(view)) or "the other person"
+        )
+        after = "\n\n".join(one for one in (after, offer) if one)
+    return after
+
+
+def _model_draft(view: View[Pair]) -> Any:
+    """A draft that the model wrote, where the stage has one to make and it attacks nobody."""
+    turn = _turn(view)
+    tags = view.done[0].draft.payload if view.done else None
+    kind = KIND_OF.get(turn.move.stage.id)
+    if not isinstance(tags, Tagged) or not tags.draft or kind is None:
+        return None
+    if attacking(tags.draft, turn.tables.safety):
+        return None
+    state = turn.move.state
+    if any(one.author == _person(view) for one in state.shared.live(kind)):
+        return None
+    return new_draft(state, _person(view), kind, tags.draft[:2_000])
+
+
+def _by_rule(name: str, unaided: Any) -> Step[Pair]:
+    from bedside.core.context import Block, Budget
+
+    return Step(
+        name=name,
+        blocks=(Block("fixed", "A fixed text.", trust="ours"),),
+        budget=Budget(1_000),
+        layout="balanced",
+        route=Route(role="mechanic"),
+        decoder=TagDecoder,
+        checks=(_CIVIL,),
+        unaided=unaided,
+        release="whole",
+        calls=0,
+    )
+
+
+def _reply(view: View[Pair], turn: Turn, *, side: str = "", lead: str = "") -> Step[Pair]:
+    tables, made = turn.tables, turn.move
+    name = side or made.side
+    declared = tables.side.get(name) if name else None
+    blocks = reply_blocks(
+        tables=tables,
+        move=made,
+        memory=turn.memory,
+        history=view.opened.history,
+        message=view.request.text,
+        person=_person(view),
+        count=view.opened.count,
+        retrieved=_recalled(view),
+        prompt=declared["prompt"] if declared else "",
+    )
+    route = routed(
+        made.said,
+        tables,
+        drafting=made.kind == "draft",
+        mediating=len(made.state.shared.people) > 1,
+    )
+    return Step(
+        name=name or "reply",
+        blocks=tuple(blocks),
+        budget=budget_of(tables, blocks, count=view.opened.count),
+        layout="balanced",
+        route=route,
+        decoder=partial(TagDecoder, lead=lead),
+        checks=(_CIVIL, _civil(tables)),
+        unaided=_unwritten if lead else _templated,
+        release=declared["release"] if declared else "sentence",
+        repairs=0,
+    )
+
+
+def _civil(tables: Tables) -> Check:
+    """Attacking language never reaches a person, whoever wrote it."""
+
+    def check(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        if not draft.by.startswith("model") or not attacking(draft.text, tables.safety):
+            return ()
+        return (
+            Finding(id="CM-14", want="remove", otherwise="remove", detail="attacking_language"),
+        )
+
+    return check
+
+
+def _compose(view: View[Pair]) -> Done[Pair]:
+    if not view.done:
+        return Done(step=None, draft=Draft(text=""), verdict=Verdict(text=""), prompt=None)
+    first = view.done[0]
+    verdict = Verdict(
+        text="".join(done.verdict.text for done in view.done),
+        claims=first.verdict.claims if len(view.done) == 1 else (),
+        removed=tuple(one for done in view.done for one in done.verdict.removed),
+        findings=first.verdict.findings,
+    )
+    draft = Draft(
+        text=verdict.text,
+        payload=_fields(view),
+        by=first.draft.by if first.verdict.text.strip() else view.done[-1].draft.by,
+        cut=first.draft.cut and bool(first.verdict.text.strip()),
+    )
+    return Done(
+        step=first.step, draft=draft, verdict=verdict, prompt=first.prompt, calls=first.calls
+    )
+
+
+def _fields(view: View[Pair]) -> dict[str, Any]:
+    """The companion's own fields of a turn."""
+    turn = _turn(view)
+    made, memory = turn.move, turn.memory
+    first = view.done[0]
+    tags = first.draft.payload if isinstance(first.draft.payload, Tagged) else Tagged()
+    state = made.state
+    drafts = list(state.mine.drafts)
+    written = _model_draft(view)
+    if written is not None and not made.offered:
+        drafts.append(written)
+    standing = [one for one in drafts if one.state in {"drafted", "approved"}]
+    latest = standing[-1] if standing else None
+    step = first.step
+    return {
+        "person": _person(view),
+        "stage": made.stage.id,
+        "stage_name": made.stage.name,
+        "draft": {"id": latest.id, "kind": latest.kind, "text": latest.text, "state": latest.state}
+        if latest
+        else None,
+        "dispatch": tags.dispatch or made.side or None,
+        "intensity": tags.intensity or made.said.intensity,
+        "templated": not any(done.draft.by.startswith("model") for done in view.done),
+        "deed": {"name": made.deed, "outcome": made.note} if made.deed else None,
+        "shares": [
+            {"id": one.id, "author": one.author, "kind": one.kind, "state": one.state}
+            for one in state.shared.shares
+        ],
+        "delivered": list(made.shown),
+        "halted": state.mine.halted or None,
+        "memory": {
+            "intent": memory.intent,
+            "depth": memory.depth,
+            "buffer": memory.buffer,
+            "threshold": memory.threshold,
+            "cross_session": memory.cross_session,
+            "why": memory.why,
+            "facts": len(state.mine.facts),
+            "summary": state.mine.summary is not None,
+        },
+        "router": {
+            "score": step.route.score,
+            "factors": dict(step.route.factors),
+            "role": step.route.role,
+            "threshold": turn.tables.rules["router"]["threshold"],
+        }
+        if step is not None
+        else None,
+        "sizes": sizes(step.blocks, view.opened.count) if step is not None else None,
+        "activities": [
+            {
+                "operation": done.step.name if done.step else "rules",
+                "state": "completed" if call.outcome == "ok" else "failed",
+                "model": call.model,
+                "tokens": dict(call.usage),
+                "ms": round(call.ms, 1),
+                "cost_usd": call.cost_usd,
+            }
+            for done in view.done
+            for call in done.calls
+        ],
+    }
+
+
+def _changes(view: View[Pair]) -> tuple[Change, ...]:
+    """Those of the rules, and what the model read: its draft, its intensity. Never a stage."""
+    made = _turn(view).move
+    changes = list(made.changes)
+    written = _model_draft(view)
+    if written is not None and not made.offered:
+        changes.append(Change(part="mine", path="drafts", op="add", value=written, by="model"))
+        asked = f"draft:{written.id}"
+        changes.append(Change(part="mine", path="asked", op="set", value=asked, by="model"))
+    tags = view.done[0].draft.payload if view.done else None
+    if isinstance(tags, Tagged):
+        levels = made.state.mine.intensities
+        if tags.intensity is not None and levels:
+            seen = (*levels[:-1], tags.intensity)
+            changes.append(
+                Change(part="mine", path="intensities", op="set", value=seen, by="model")
+            )
+        if tags.heard and made.stage.id == 1 and made.state.mine.since >= made.stage.least_turns:
+            # The model's belief only makes its question count as asked; the person answers it.
+            changes.append(Change(part="mine", path="asked", op="set", value="heard", by="model"))
+    return tuple(changes)
+
+
+def _jobs(view: View[Pair]) -> tuple[Job, ...]:
+    turn = _turn(view)
+    jobs: list[Job] = []
+    if turn.move.withdrawn:
+        payload = (("share", turn.move.withdrawn), ("author", _person(view)))
+        jobs.append(Job(kind="companion.withdrawn", payload=payload))
+    if turn.move.deed == "consent" and turn.move.note == "done":
+        given = "on" if turn.move.state.mine.consents else "off"
+        jobs.append(Job(kind="companion.kept", payload=(("consent", given),)))
+    if view.request.act is None and turn.move.kind not in {"danger", "halted"}:
+        jobs += due(view, turn.tables, turn.move)
+    return tuple(jobs)
+
+
+def _admits(state: Pair, actor: str) -> bool:
+    shared = state.shared
+    return actor in (*shared.people, *shared.invited)
+
+
+COMPANION: Flow[Pair] = Flow(
+    name="companion",
+    version="1",
+    initial=start,
+    plan=_plan,
+    more=_no_more,
+    answer=_answer,
+    next=_next,
+    compose=_compose,
+    changes=_changes,
+    reduce=reduce,
+    jobs=_jobs,
+    checks=(_CIVIL,),
+    dump=dump,
+    load=load,
+    private=True,
+    admits=_admits,
+    observers=OBSERVERS,
+)

@@ -1,0 +1,398 @@
+"""One turn by rule: what is answered by a fixed text, what changes, and what a reply is about. Pure.
+
+Order: danger, a stop that holds, deeds, memory requests, then the stage. A gate is looked at before
+any model is asked, so that no model's word can open it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+from bedside.core.turn import Change, TurnRequest
+from bedside.core.value import value
+from bedside.flows.companion.deeds import Deed, acknowledge, do, new_draft
+from bedside.flows.companion.gates import KIND_OF, confirms_heard, stage_of
+from bedside.flows.companion.reading import Said, read
+from bedside.flows.companion.reconcile import gap_of
+from bedside.flows.companion.reduce import reduce
+from bedside.flows.companion.safety import danger_in, help_text, wants_to_resume
+from bedside.flows.companion.state import Gap, Kind, Pair, Share
+from bedside.flows.companion.tables import Stage, Tables
+from bedside.flows.companion.talk import Voice
+from bedside.flows.companion.wall import overlaps
+from bedside.flows.flow import Opened
+
+__all__ = ["Move", "move"]
+
+_SUBSTANTIAL = 8
+_GIVE = (
+    "share it",
+    "send it",
+    "give it",
+    "share that",
+    "send that",
+    "yes share",
+    "yes, share",
+    "please share",
+)
+
+
+@value
+class Move:
+    """What rules make of a turn.
+
+    `fixed` is the whole answer where a model is not to be asked. `reply` is what stands where no
+    model can; `after` comes behind a model's reply too. `state` is the state as this turn's changes
+    leave it.
+    """
+
+    said: Said
+    stage: Stage
+    before: Stage
+    state: Pair
+    kind: str
+    fixed: str = ""
+    reply: str = ""
+    after: str = ""
+    changes: tuple[Change, ...] = ()
+    danger: str = ""
+    side: str = ""
+    deed: str = ""
+    note: str = ""
+    offered: str = ""
+    withdrawn: str = ""
+    shown: tuple[str, ...] = field(default=())
+
+
+class _Making:
+    """Collects the changes of one turn, and has the state as they leave it."""
+
+    def __init__(self, request: TurnRequest, opened: Opened[Pair], tables: Tables) -> None:
+        self.request, self.opened, self.tables = request, opened, tables
+        self.person = str(request.person or opened.grant.actor)
+        self.state: Pair = opened.state
+        self.changes: list[Change] = []
+        self.said = read(request.text if request.act is None else "", tables.words)
+        self.before = stage_of(self.state, tables)
+        self.voice = Voice(tables, self.state, self.person)
+        self.shown: list[str] = []
+
+    def put(self, part: Any, path: str, op: Any, item: object, *, by: Any = "rule") -> None:
+        self.add(Change(part=part, path=path, op=op, value=item, by=by))
+
+    def add(self, *changes: Change) -> None:
+        for change in changes:
+            self.changes.append(change)
+            self.state = reduce(self.state, change)
+        self.voice.other = self.state.shared.other(self.person) or "the other person"
+
+    def made(self, kind: str, **more: Any) -> Move:
+        if self.voice.used != (self.opened.state.mine.lines or {}):
+            self.put("mine", "lines", "set", self.voice.used)
+        return Move(
+            said=self.said,
+            stage=stage_of(self.state, self.tables),
+            before=self.before,
+            state=self.state,
+            kind=kind,
+            changes=tuple(self.changes),
+            shown=tuple(self.shown),
+            **more,
+        )
+
+
+def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
+    """Work a turn out by rule."""
+    turn = _Making(request, opened, tables)
+    safety, mine = tables.safety, turn.state.mine
+    helped = help_text(safety, country=opened.pinned.get("country", ""))
+    turn.put("shared", "join", "add", turn.person)
+    name, _, body = request.act[0].partition(":") if request.act else ("", "", "")
+    body = request.act[1] if request.act else body
+    danger = danger_in(request.text if not name else body, safety)
+    if danger is not None and danger.level == "stop":
+        turn.put("mine", "halted", "set", danger.kind)
+        text = turn.voice.say(safety["texts"][danger.kind], help=helped)
+        return turn.made("danger", fixed=text, danger=danger.kind)
+    resumed = name == "resume" or (not name and wants_to_resume(request.text, safety))
+    if mine.halted and not resumed and name != "withdraw":
+        text = turn.voice.say(safety["texts"]["still"], help=helped)
+        return turn.made("halted", fixed=text, danger=mine.halted)
+    if resumed and mine.halted:
+        turn.put("mine", "halted", "set", "")
+        return turn.made("resumed", fixed=turn.voice.say(safety["texts"]["back"]))
+    if name:
+        return _deed(turn, name, body)
+    _count(turn)
+    after = turn.voice.say(safety["texts"]["concern"], help=helped) if danger is not None else ""
+    return _spoken(turn, concern=after)
+
+
+def _deed(turn: _Making, name: str, body: str) -> Move:
+    done: Deed = do(
+        name,
+        body,
+        turn.state,
+        person=turn.person,
+        stage=turn.before,
+        turn=str(turn.opened.turn),
+        voice=turn.voice,
+    )
+    turn.add(*done.changes)
+    text = done.text
+    if name == "invite" and done.note == "done" and turn.state.mine.turns == 0:
+        text = f"{turn.voice.pick('onboarding.first')}\n\n{text}"
+        turn.put("mine", "turns", "set", 1)
+    _compare(turn)
+    after = _entered(turn)
+    return turn.made(
+        "deed",
+        fixed="\n\n".join(one for one in (text, after) if one),
+        deed=name,
+        note=done.note,
+        withdrawn=done.withdrawn,
+    )
+
+
+def _count(turn: _Making) -> None:
+    mine, said = turn.state.mine, turn.said
+    turn.put("mine", "turns", "set", mine.turns + 1)
+    turn.put("mine", "since", "set", mine.since + 1)
+    turn.put("mine", "intensities", "set", (*mine.intensities, said.intensity)[-50:])
+    if mine.told:
+        turn.put("mine", "told", "set", "")
+    for name, found in (("feelings", said.feelings), ("needs", said.needs)):
+        for one in found:
+            turn.put("mine", name, "add", one)
+    if turn.before.id > 1:
+        for one in said.theirs:
+            turn.put("mine", "theirs", "add", one)
+
+
+def _spoken(turn: _Making, *, concern: str) -> Move:
+    said, voice, stage = turn.said, turn.voice, turn.before
+    if stage.id == 0:
+        return _onboarding(turn, concern)
+    if said.foreign:
+        return turn.made("memory", fixed=voice.pick("memory"))
+    if said.process:
+        return turn.made("process", fixed=_process(turn, stage))
+    if said.stop:
+        return turn.made("pause", fixed=voice.pick("pause"))
+    if stage.id > 2 and stage.id > turn.state.mine.announced:  # noqa: PLR2004 - the other's act led here
+        reply, kind, offered = voice.reflection(said), "advanced", ""
+    else:
+        reply, kind, offered = {1: _witnessing, 2: _giving, 3: _giving, 4: _giving}[stage.id](turn)
+    _compare(turn)
+    begun = _entered(turn)
+    if begun:
+        reply, kind = " ".join(one for one in (reply, begun) if one), "advanced"
+        offered = ""
+    after = "\n\n".join(one for one in (concern, _delivered(turn), _gaps(turn), offered) if one)
+    if said.intensity >= turn.tables.rules["router"]["intense"] and kind == "stage":
+        reply = f"{reply} {voice.pick('intense')}"
+    return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn))
+
+
+def _side(turn: _Making) -> str:
+    """The side flow that a message asks for, if any; it is answered and the stage stays."""
+    plain = turn.said.text.lower()
+    for name in ("meditation", "gratitude", "inner"):
+        if any(form in plain for form in turn.tables.words[name]):
+            return "inner_work" if name == "inner" else name
+    return ""
+
+
+def _process(turn: _Making, stage: Stage) -> str:
+    return turn.voice.pick("process", stage=str(stage.id), name=stage.name)
+
+
+def _onboarding(turn: _Making, concern: str) -> Move:
+    said, voice, mine = turn.said, turn.voice, turn.opened.state.mine
+    if mine.turns == 0:
+        guest = turn.person in turn.opened.state.shared.invited
+        text = voice.pick("onboarding.invited" if guest else "onboarding.first")
+    elif said.process:
+        text = _process(turn, turn.before)
+    elif said.no and not said.yes:
+        text = voice.pick("onboarding.refused")
+    elif said.yes or (len(said.text.split()) >= _SUBSTANTIAL and not said.question):
+        turn.put("mine", "stage", "set", 1)
+        turn.put("mine", "since", "set", 0)
+        text = voice.pick("begun")
+        if len(said.text.split()) >= _SUBSTANTIAL:
+            text = f"{voice.reflection(said)} {voice.pick('witnessing.ask')}"
+        return turn.made("advanced", reply=text, after=concern)
+    else:
+        text = voice.pick("onboarding.again")
+    return turn.made("onboarding", fixed="\n\n".join(one for one in (text, concern) if one))
+
+
+def _witnessing(turn: _Making) -> tuple[str, str, str]:
+    said, voice, stage, mine = turn.said, turn.voice, turn.before, turn.opened.state.mine
+    if confirms_heard(turn.opened.state, said, stage):
+        turn.put("mine", "stage", "set", 2)
+        turn.put("mine", "asked", "set", "")
+        return "", "advanced", ""
+    if said.skip:
+        turn.put("mine", "asked", "set", "")
+        return voice.pick("witnessing.gate", ask=voice.pick("witnessing.ask")), "gate", ""
+    if mine.asked == "heard" and said.no:
+        turn.put("mine", "asked", "set", "")
+        return voice.pick("witnessing.not_heard"), "stage", ""
+    parts = [voice.reflection(said)]
+    since = turn.state.mine.since
+    if since >= stage.least_turns and (since - stage.least_turns) % 2 == 0:
+        summed = voice.summed(
+            turn.state, said, [item.body for item in turn.opened.history if item.role == "user"]
+        )
+        parts.append(voice.pick("witnessing.check", sum=summed).replace("  ", " "))
+        turn.put("mine", "asked", "set", "heard")
+    else:
+        parts.append(voice.pick("witnessing.probe" if said.brief else "witnessing.ask"))
+        turn.put("mine", "asked", "set", "")
+    return " ".join(parts), "stage", ""
+
+
+def _giving(turn: _Making) -> tuple[str, str, str]:
+    """Stages 2 to 4: a text is drafted, approved and given, and the other's is received."""
+    said, voice, stage = turn.said, turn.voice, turn.before
+    kind: Kind = KIND_OF[stage.id]
+    mine = turn.opened.state.mine
+    if said.skip:
+        return voice.pick(f"{stage.name}.gate", ask=voice.pick(f"{stage.name}.ask")), "gate", ""
+    if mine.asked.startswith("ack:") and (received := _received(turn, mine.asked[4:])):
+        return received, "stage", ""
+    if (given := _given(turn)) is not None:
+        return given, "stage", ""
+    done = [one for one in turn.state.shared.live("agreement") if one.state == "acknowledged"]
+    if stage.id == 4 and done:  # noqa: PLR2004
+        if "done" not in mine.seen:
+            turn.put("mine", "seen", "add", "done")
+            return voice.pick("repair.done", text=done[-1].text), "stage", ""
+        return f"{voice.reflection(said)} {voice.pick('repair.ask')}", "stage", ""
+    own = [one for one in turn.state.shared.live(kind) if one.author == turn.person]
+    if own and own[-1].state == "delivered":
+        return f"{voice.reflection(said)} {voice.pick(f'{stage.name}.waiting')}", "stage", ""
+    if own:
+        return f"{voice.reflection(said)} {voice.pick(f'{stage.name}.waiting')}", "stage", ""
+    drafted = [
+        one
+        for one in turn.state.mine.drafts
+        if one.kind == kind and one.state in {"drafted", "approved"}
+    ]
+    text = "" if drafted else voice.drafted(kind, turn.state, said)
+    if text:
+        made = new_draft(turn.state, turn.person, kind, text)
+        turn.put("mine", "drafts", "add", made)
+        turn.put("mine", "asked", "set", f"draft:{made.id}")
+        return (
+            voice.reflection(said),
+            "stage",
+            voice.pick(f"{stage.name}.offer", draft=text, id=made.id),
+        )
+    ask = voice.pick(f"{stage.name}.probe" if said.brief else f"{stage.name}.ask")
+    return f"{voice.reflection(said)} {ask}", "stage", ""
+
+
+def _received(turn: _Making, ident: str) -> str:
+    """The answer to a text of the other's that was shown; "" where this message is none."""
+    said, voice, name = turn.said, turn.voice, turn.before.name
+    share = next((one for one in turn.state.shared.live() if one.id == ident), None)
+    if share is None or share.state != "delivered":
+        turn.put("mine", "asked", "set", "")
+        return ""
+    if said.no:
+        return (
+            voice.pick("perspective.missed")
+            if share.kind == "statement"
+            else voice.reflection(said)
+        )
+    if not (said.received or said.yes):
+        return ""
+    turn.add(acknowledge(ident))
+    turn.put("mine", "asked", "set", "")
+    text = voice.pick(f"{name}.thanks")
+    own = [one for one in turn.state.shared.live("statement") if one.author == turn.person]
+    if share.kind == "statement" and not own:
+        text = f"{text} {voice.pick('perspective.own')}"
+    return text
+
+
+def _given(turn: _Making) -> str | None:
+    """An explicit word that approves or shares the draft that was offered last."""
+    said, asked = turn.said, turn.opened.state.mine.asked
+    if not asked.startswith("draft:"):
+        return None
+    plain = said.text.lower()
+    name = "share" if any(form in plain for form in _GIVE) and not said.no else ""
+    if not name and "approve" in plain and not said.no:
+        name = "approve"
+    if not name:
+        return None
+    done = do(name, asked[6:], turn.state, person=turn.person, stage=turn.before,
+              turn=str(turn.opened.turn), voice=turn.voice)  # fmt: skip
+    turn.add(*done.changes)
+    return done.text
+
+
+def _entered(turn: _Making) -> str:
+    """What is said when a stage has just begun."""
+    now = stage_of(turn.state, turn.tables)
+    if now.id < 2 or now.id <= turn.state.mine.announced:  # noqa: PLR2004 - these begin elsewhere
+        return ""
+    turn.put("mine", "announced", "set", now.id)
+    turn.put("mine", "since", "set", 0)
+    return turn.voice.pick(f"{now.name}.begin")
+
+
+def _delivered(turn: _Making) -> str:
+    """The other's text that waits for this person, once they have come to that stage."""
+    stage = stage_of(turn.state, turn.tables)
+    waiting = [one for one in _theirs(turn) if one.id not in turn.state.mine.seen]
+    if not waiting or stage.id < 2:  # noqa: PLR2004 - nobody is given a statement before being heard
+        return ""
+    share = waiting[0]
+    name = {"statement": "perspective", "need": "needs", "agreement": "repair"}.get(share.kind)
+    turn.put("mine", "seen", "add", share.id)
+    if name is None:
+        return ""
+    turn.put("mine", "asked", "set", f"ack:{share.id}")
+    turn.shown.append(share.id)
+    return turn.voice.pick(f"{name}.theirs", text=share.text)
+
+
+def _theirs(turn: _Making) -> list[Share]:
+    return [
+        one
+        for one in turn.state.shared.live()
+        if one.author != turn.person and one.state == "delivered"
+    ]
+
+
+def _compare(turn: _Making) -> None:
+    """Name what one statement has and the other has not; then hold each gap against my own words."""
+    gap = gap_of(turn.state.shared, turn.tables)
+    if gap is not None:
+        turn.put("shared", "gaps", "add", gap)
+    private = [item.body for item in turn.opened.history if item.role == "user"]
+    private.append(turn.request.text)
+    given = [one.text for one in turn.state.shared.live() if one.author == turn.person]
+    for one in turn.state.shared.gaps:
+        if turn.person not in one.cleared:
+            clean = not overlaps(one.text, private, given=given)
+            turn.put("shared", "gaps.cleared", "set", (one.id, turn.person, clean))
+
+
+def _gaps(turn: _Making) -> str:
+    shared = turn.state.shared
+    ready: list[Gap] = [
+        one
+        for one in shared.gaps
+        if set(one.cleared) >= set(shared.people) and one.id not in turn.state.mine.seen
+    ]
+    if not ready:
+        return ""
+    turn.put("mine", "seen", "add", ready[0].id)
+    return turn.voice.pick("gap", what=ready[0].text)

@@ -1,0 +1,150 @@
+"""What rules read in a message: intensity, feelings, needs, assent, references. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from bedside.core.value import value
+from bedside.language.sentences import sentences
+
+__all__ = ["Said", "read", "sentences_of", "trend"]
+
+_WORD = re.compile(r"[\w'-]+")
+_OTHER = re.compile(r"\b(he|she|they|him|her|them|his|hers|their|you)\b")
+_SELF = re.compile(r"\b(i|i'm|i've|i'd|me|my|myself)\b")
+_CALM, _MOST = 4, 10
+_BRIEF_WORDS = 6
+
+
+@value
+class Said:
+    """One message as rules read it.
+
+    `intensity` is 1 (calm) to 10. `feelings` are the person's own and `theirs` those that the
+    person sees in the other, each as it is named back. `brief` asks for a wider question.
+    """
+
+    text: str
+    intensity: int
+    feelings: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    yes: bool = False
+    no: bool = False
+    heard: bool = False
+    received: bool = False
+    stop: bool = False
+    skip: bool = False
+    process: bool = False
+    foreign: bool = False
+    commitment: bool = False
+    reference: bool = False
+    unsure: bool = False
+    question: bool = False
+    brief: bool = False
+
+
+def read(text: str, words: Mapping[str, Any]) -> Said:
+    """Read one message."""
+    plain = " ".join(text.lower().replace("’", "'").split())
+    tokens = _WORD.findall(plain)
+    feelings: list[str] = []
+    theirs: list[str] = []
+    for start, end in sentences(plain):
+        part = plain[start:end]
+        for name, forms in words["feelings"].items():
+            for form in forms:
+                match = _phrase(form).search(part)
+                if match is None or _denied(part, match.start()):
+                    continue
+                (theirs if _of_other(part[: match.start()]) else feelings).append(name)
+                break
+    has = _Has(plain, words)
+    no = _begins(plain, words["no"])
+    heard = has("heard") and not re.search(
+        r"\b(don't|do not|not|never|if|will|want to|until)\b", plain
+    )
+    return Said(
+        text=text,
+        intensity=_intensity(text, plain, len(feelings), words),
+        feelings=tuple(dict.fromkeys(feelings)),
+        theirs=tuple(dict.fromkeys(theirs)),
+        needs=tuple(
+            name
+            for name, forms in words["needs"].items()
+            if any(_phrase(form).search(plain) for form in forms)
+        ),
+        yes=_begins(plain, words["yes"]) and not no and " but not" not in plain,
+        no=no,
+        heard=heard,
+        received=has("received") and not no,
+        stop=bool(tokens) and len(tokens) <= _BRIEF_WORDS and has("stop"),
+        skip=has("skip"),
+        process=has("process"),
+        foreign=has("invalid_memory"),
+        commitment=has("commitments"),
+        reference=has("references"),
+        unsure=has("unsure"),
+        question=plain.endswith("?"),
+        brief=len(tokens) < _BRIEF_WORDS,
+    )
+
+
+class _Has:
+    def __init__(self, plain: str, words: Mapping[str, Any]) -> None:
+        self._plain, self._words = plain, words
+
+    def __call__(self, name: str) -> bool:
+        return any(_phrase(form).search(self._plain) for form in self._words.get(name, ()))
+
+
+@lru_cache(maxsize=4096)
+def _phrase(form: str) -> re.Pattern[str]:
+    return re.compile(r"(?<![\w'])" + re.escape(form) + r"(?![\w])")
+
+
+def _begins(plain: str, forms: Sequence[str]) -> bool:
+    head = plain[:60]
+    return any((found := _phrase(form).search(head)) and found.start() <= 12 for form in forms)  # noqa: PLR2004
+
+
+def _denied(part: str, at: int) -> bool:
+    return bool(
+        re.search(r"\b(not|never|n't|no longer|don't|isn't|wasn't)\b[^,.]{0,16}$", part[:at])
+    )
+
+
+def _of_other(before: str) -> bool:
+    """Whose feeling is it: the nearest person named before it."""
+    other = [match.end() for match in _OTHER.finditer(before)]
+    own = [match.end() for match in _SELF.finditer(before)]
+    return bool(other) and (not own or other[-1] > own[-1])
+
+
+def _intensity(text: str, plain: str, feelings: int, words: Mapping[str, Any]) -> int:
+    level = _CALM + min(feelings, 2)
+    level += min(3, sum(1 for form in words["strong"] if _phrase(form).search(plain)))
+    level -= min(2, sum(1 for form in words["mild"] if _phrase(form).search(plain)))
+    level += min(1, text.count("!") // 2)
+    shouted = [word for word in _WORD.findall(text) if len(word) > 3 and word.isupper()]  # noqa: PLR2004
+    level += 1 if len(shouted) > 1 else 0
+    if any(_phrase(form).search(plain) for form in words["distress"]):
+        level = max(level, 9)
+    return max(1, min(_MOST, level))
+
+
+def trend(levels: Sequence[int]) -> str:
+    """How the intensity goes: the last against the mean of up to three before it."""
+    if len(levels) < 2:  # noqa: PLR2004
+        return "stable"
+    before = levels[-4:-1]
+    change = levels[-1] - sum(before) / len(before)
+    return "rising" if change >= 1 else "easing" if change <= -1 else "stable"
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [text[start:end].strip() for start, end in sentences(text)]

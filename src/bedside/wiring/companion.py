@@ -1,0 +1,361 @@
+"""The companion behind the engine: messages and deeds in, turns out, and what is kept afterwards.
+
+Who writes is who is logged in: the person of a turn is always its actor, so that nobody writes, reads
+or shares in another's name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from bedside.core.clock import Clock
+from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
+from bedside.core.ids import ActorId, PersonId, SessionId, TenantId
+from bedside.core.turn import Change, TurnRequest
+from bedside.core.value import value
+from bedside.flows.companion import COMPANION
+from bedside.flows.companion.deeds import DEEDS
+from bedside.flows.companion.gates import stage_of
+from bedside.flows.companion.state import Pair, dump
+from bedside.flows.companion.tables import tables_of
+from bedside.flows.companion.wall import overlaps
+from bedside.flows.states import load_state, reduce_state
+from bedside.flows.trace import TurnResult
+from bedside.memory import consent, erase, ledger
+from bedside.storage import access, conversations
+from bedside.storage.jobs import Claimed
+from bedside.storage.store import Store
+from bedside.storage.tables.source import source as source_table
+from bedside.storage.tables.turn import message, prompt_part, turn, turn_prompt
+from bedside.storage.tables.turn import session as session_table
+from bedside.wiring.ask import Ask, Who
+from bedside.wiring.running import Event
+
+__all__ = ["Talk", "handlers", "overview", "send", "sessions", "stream"]
+
+LONGEST_MESSAGE = 20_000
+WITHDRAWN = "[withdrawn by its author]"
+Write = Callable[[Connection], None]
+
+
+@value
+class Talk(Ask):
+    """A message of one person's, or a deed: ("share", id) and the others of `DEEDS`."""
+
+    act: tuple[str, str] | None = None
+    person: str = ""
+
+    def request(self, *, deadline_ms: int) -> TurnRequest:
+        """The engine's request.
+
+        Raises:
+            InvalidArgument: an empty or overlong message, text that is no Unicode, or no such deed.
+        """
+        if self.act is not None and self.act[0] not in DEEDS:
+            raise InvalidArgument("act", found=self.act[0][:40], want="one of " + ", ".join(DEEDS))
+        if self.act is not None and len(self.act[1]) > LONGEST_MESSAGE:
+            raise InvalidArgument("act", found="too long", want=f"{LONGEST_MESSAGE:,} characters")
+        if len(self.question) > LONGEST_MESSAGE:
+            raise InvalidArgument(
+                "text",
+                found=f"{len(self.question):,} characters",
+                want=f"at most {LONGEST_MESSAGE:,} characters; send it in parts",
+            )
+        from dataclasses import replace
+
+        said = f"[{self.act[0]}]" if self.act is not None else self.question
+        made = Ask.request(replace(self, question=said), deadline_ms=deadline_ms)
+        return replace(made, act=self.act, person=PersonId(self.person))
+
+
+def enabled(engine: Any) -> None:
+    """Raises: AccessDenied where the deployer has not switched the companion on."""
+    if not engine.settings.companion:
+        raise AccessDenied("the companion", need="BEDSIDE_COMPANION=true, set by the deployer")
+
+
+def talk(
+    who: Who,
+    *,
+    text: str = "",
+    act: tuple[str, str] | None = None,
+    session: str | None = None,
+    key: str | None = None,
+    model: str | None = None,
+    call: bool = True,
+) -> Talk:
+    """A message or a deed of the one who is logged in."""
+    return Talk(
+        question=text, act=act, person=str(who.actor), session=session, key=key, model=model,
+        call=call, flow="companion",
+    )  # fmt: skip
+
+
+async def send(engine: Any, given: Talk, who: Who) -> dict[str, Any]:
+    """One turn, finished."""
+    return dict(await engine.asker.ask(given, who))
+
+
+def stream(engine: Any, given: Talk, who: Who) -> AsyncIterator[Event | TurnResult]:
+    """One turn as it comes."""
+    found: AsyncIterator[Event | TurnResult] = engine.asker.stream(given, who)
+    return found
+
+
+async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
+    """What the caller may see of a conversation: the shared part, their own, never the other's.
+
+    Raises:
+        NotFound: there is no such conversation, or the caller takes no part in it.
+    """
+    data = await engine.turning.hot.of(who.tenant)
+
+    def look(connection: Connection) -> dict[str, Any]:
+        if not conversations.session_exists(connection, tenant=who.tenant, session_id=session):
+            raise NotFound("session", session)
+        state: Pair = load_state(COMPANION, connection, who.tenant, session, str(who.actor))
+        if COMPANION.admits is None or not COMPANION.admits(state, str(who.actor)):
+            raise NotFound("session", session)
+        access.note(
+            connection, tenant=who.tenant, actor=who.actor, action="read", at=engine.clock.now(),
+            purpose="companion",
+        )  # fmt: skip
+        stage = stage_of(state, tables_of(data))
+        tree = dump(state)
+        history = conversations.history_of(
+            connection, who.tenant, session, person=str(who.actor), but=""
+        )
+        mine = tree["mine"]
+        return {
+            "session_id": session,
+            "person": str(who.actor),
+            "stage": stage.id,
+            "stage_name": stage.name,
+            "shared": tree["shared"],
+            "drafts": mine["drafts"],
+            "facts": mine["facts"],
+            "summary": mine["summary"],
+            "consents": mine["consents"],
+            "preferences": mine["preferences"],
+            "halted": mine["halted"] or None,
+            "messages": [{"role": role, "text": text, "id": key} for role, text, key in history],
+        }
+
+    found: dict[str, Any] = await engine.store.write(look)
+    return found
+
+
+async def sessions(engine: Any, who: Who) -> list[dict[str, Any]]:
+    """The conversations in which the caller takes part, newest first."""
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        rows = connection.execute(
+            select(session_table.c.id, session_table.c.created_at)
+            .where(session_table.c.tenant == who.tenant, session_table.c.flow == COMPANION.name)
+            .order_by(session_table.c.created_at.desc())
+            .limit(500)
+        ).all()
+        found: list[dict[str, Any]] = []
+        for row in rows:
+            state: Pair = load_state(COMPANION, connection, who.tenant, row.id, str(who.actor))
+            shared = state.shared
+            if str(who.actor) in (*shared.people, *shared.invited):
+                found.append(
+                    {
+                        "session_id": row.id,
+                        "at": row.created_at.isoformat(),
+                        "people": list(shared.people),
+                        "invited": list(shared.invited),
+                    }
+                )
+        return found
+
+    found: list[dict[str, Any]] = await engine.store.read(look)
+    return found
+
+
+# ---- after a turn
+
+
+def handlers(
+    store: Store, clock: Clock, remember: Callable[[Any], Awaitable[int]] | None
+) -> dict[str, Callable[[Claimed], Awaitable[Write]]]:
+    """What the companion's turns leave to do: withdrawal on both sides, and what is remembered.
+
+    `remember` makes vectors for the person of a grant; `None` where there is no embedder.
+    """
+
+    async def withdrawn(claimed: Claimed) -> Write:
+        def write(connection: Connection) -> None:
+            _withdraw(connection, claimed, clock)
+
+        return write
+
+    async def kept(claimed: Claimed) -> Write:
+        person = claimed.payload.get("person", "")
+
+        def write(connection: Connection) -> None:
+            grant = _grant(connection, claimed, person, clock)
+            state: Pair = load_state(
+                COMPANION, connection, claimed.tenant, str(claimed.session), person
+            )
+            if claimed.payload.get("consent") == "off" and not state.mine.consents:
+                consent.withdraw(connection, grant, "across")
+            elif state.mine.consents:
+                consent.give(connection, grant, "across", at=clock.now())
+            ledger.put_facts(
+                connection, grant, "session", state.mine.facts, at=clock.now(),
+                session=str(claimed.session),
+            )  # fmt: skip
+            if state.mine.summary is not None:
+                ledger.save_summary(connection, grant, state.mine.summary, at=clock.now())
+            if "profile" in state.mine.consents:
+                ledger.consolidate(connection, grant, at=clock.now())
+
+        if remember is not None:
+            grant = await store.write(lambda c: _grant(c, claimed, person, clock))
+            await remember(grant)
+        return write
+
+    return {"companion.withdrawn": withdrawn, "companion.kept": kept}
+
+
+def _grant(connection: Connection, claimed: Claimed, person: str, clock: Clock) -> Any:
+    return access.grant(
+        connection,
+        tenant=TenantId(claimed.tenant),
+        actor=ActorId(person),
+        action="read",
+        at=clock.now(),
+        session=SessionId(str(claimed.session)),
+        person=PersonId(person),
+        purpose=claimed.kind,
+    )
+
+
+def _withdraw(connection: Connection, claimed: Claimed, clock: Clock) -> None:
+    """Take a withdrawn text out of everything that the other person keeps, and what came of it.
+
+    The author's own messages stay the author's. Each side's row is changed under that side's name;
+    nothing of the one is loaded into a turn of the other.
+    """
+    tenant, session = claimed.tenant, str(claimed.session)
+    author, share = claimed.payload["author"], claimed.payload["share"]
+    own: Pair = load_state(COMPANION, connection, tenant, session, author)
+    text = next((one.text for one in own.mine.drafts if one.id == share), "")
+    if not text:
+        return
+    for person in own.shared.people:
+        _grant(connection, claimed, person, clock)
+        change = Change(part="mine", path="purge", op="remove", value=text, by="observer")
+        reduce_state(COMPANION, connection, tenant, session, person, (change,))
+    touched = _scrub_messages(connection, tenant, session, author, text)
+    _scrub_turns(connection, tenant, session, author, text, share)
+    erase.purge(
+        connection, tenant=TenantId(tenant), session=session, sources=sorted(touched),
+        texts=(text,), at=clock.now(),
+    )  # fmt: skip
+
+
+def _scrub_messages(
+    connection: Connection, tenant: str, session: str, author: str, text: str
+) -> set[str]:
+    """The guide's messages to the other that hold the text, or five words of it in a row."""
+    rows = connection.execute(
+        select(message.c.source, source_table.c.text)
+        .join(
+            source_table,
+            (source_table.c.tenant == message.c.tenant) & (source_table.c.id == message.c.source),
+        )
+        .where(message.c.tenant == tenant, message.c.session == session)
+        .where(message.c.person != author, message.c.role == "assistant")
+    ).all()
+    touched: set[str] = set()
+    for row in rows:
+        clean = row.text.replace(text, WITHDRAWN)
+        if overlaps(clean.replace(WITHDRAWN, ""), (text,)):
+            clean = WITHDRAWN
+        if clean == row.text:
+            continue
+        touched.add(row.source)
+        digest = hashlib.sha256(clean.encode()).hexdigest()
+        connection.execute(
+            update(source_table)
+            .where(source_table.c.tenant == tenant, source_table.c.id == row.source)
+            .values(text=clean, sha256=digest)
+        )
+    return touched
+
+
+def _scrub_turns(
+    connection: Connection, tenant: str, session: str, author: str, text: str, share: str
+) -> None:
+    """Results and prompts of the other's turns in which the text stands."""
+    rows = connection.execute(
+        select(turn.c.id, turn.c.result).where(
+            turn.c.tenant == tenant, turn.c.session == session, turn.c.actor != author
+        )
+    ).all()
+    for row in rows:
+        if row.result:
+            tree = json.loads(row.result)
+            clean = _without(tree, text)
+            if clean != tree:
+                connection.execute(
+                    update(turn)
+                    .where(turn.c.tenant == tenant, turn.c.id == row.id)
+                    .values(result=json.dumps(clean, ensure_ascii=False))
+                )
+        _scrub_prompts(connection, tenant, row.id, text, share)
+
+
+def _without(tree: Any, text: str) -> Any:
+    if isinstance(tree, str):
+        clean = tree.replace(text, WITHDRAWN)
+        return WITHDRAWN if overlaps(clean.replace(WITHDRAWN, ""), (text,)) else clean
+    if isinstance(tree, list):
+        return [_without(one, text) for one in tree]
+    if isinstance(tree, dict):
+        return {key: _without(one, text) for key, one in tree.items()}
+    return tree
+
+
+def _scrub_prompts(
+    connection: Connection, tenant: str, turn_id: str, text: str, share: str
+) -> None:
+    """A prompt that showed the share is kept no more; its turn can then not be rebuilt."""
+    parts = connection.execute(
+        select(prompt_part.c.sha256, prompt_part.c.body)
+        .join(
+            turn_prompt,
+            (turn_prompt.c.tenant == prompt_part.c.tenant)
+            & (turn_prompt.c.sha256 == prompt_part.c.sha256),
+        )
+        .where(turn_prompt.c.tenant == tenant, turn_prompt.c.turn == turn_id)
+        .where(prompt_part.c.patient == "")
+    ).all()
+    gone: Sequence[str] = [
+        part.sha256
+        for part in parts
+        if share in part.body or text in part.body or overlaps(part.body, (text,))
+    ]
+    for digest in gone:
+        connection.execute(
+            delete(turn_prompt).where(
+                turn_prompt.c.tenant == tenant,
+                turn_prompt.c.turn == turn_id,
+                turn_prompt.c.sha256 == digest,
+            )
+        )
+        connection.execute(
+            delete(prompt_part).where(
+                prompt_part.c.tenant == tenant,
+                prompt_part.c.patient == "",
+                prompt_part.c.sha256 == digest,
+            )
+        )
