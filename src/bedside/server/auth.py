@@ -21,7 +21,7 @@ __all__ = ["COOKIE", "Caller", "caller", "ours", "same_origin", "token"]
 
 COOKIE = "bedside_token"
 AUDIENCE = "bedside"
-ROLES = frozenset({"clinician", "patient", "safety", "admin", "engineer"})
+ROLES = frozenset({"clinician", "patient", "coordinator", "safety", "admin", "engineer"})
 
 
 class Unauthenticated(AccessDenied):

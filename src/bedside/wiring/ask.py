@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 
 @value
 class Who:
-    """Who asks. `roles` are of: clinician, patient, safety, admin, engineer.
+    """Who asks. `roles` are of: clinician, patient, coordinator, safety, admin, engineer.
 
     `patients` are those that the actor may see; `None` is every patient of the tenant, for
     clinicians and safety officers. A patient sees those that the token names, and nobody else.
@@ -32,7 +32,7 @@ class Who:
 
     tenant: TenantId = TenantId("default")
     actor: ActorId = ActorId("local")
-    roles: frozenset[str] = frozenset({"clinician", "safety", "admin", "engineer"})
+    roles: frozenset[str] = frozenset({"clinician", "coordinator", "safety", "admin", "engineer"})
     patients: frozenset[str] | None = None
 
     def sees(self, patient: str) -> bool:

@@ -10,7 +10,10 @@ from sqlalchemy import Connection
 
 from bedside.core.clock import Clock
 from bedside.core.errors import InvalidArgument, NotFound
+from bedside.flows.intake import matcher
+from bedside.flows.intake.dispatch import check_flag
 from bedside.models.prices import read_prices
+from bedside.sop.reading import read_contract
 from bedside.storage import access, catalogue
 from bedside.storage.catalogue import KINDS, Edition
 from bedside.wiring.ask import Who
@@ -35,7 +38,46 @@ def _prompt(key: str, body: Any) -> Any:
     return {"text": str(body["text"])}
 
 
-CHECKS: dict[str, Check] = {"price": _price, "prompt": _prompt}
+def _flag(key: str, body: Any) -> Any:
+    try:
+        return check_flag(key, body)
+    except ValueError as error:
+        raise InvalidArgument(f"flag {key!r}", found="another form", want=str(error)) from None
+
+
+def _sop(key: str, body: Any) -> Any:
+    """A contract that can be read, under its own id."""
+    if not isinstance(body, dict) or not isinstance(body.get("yaml"), str):
+        raise InvalidArgument(f"sop {key!r}", found=type(body).__name__, want='{"yaml": "..."}')
+    contract = read_contract(body["yaml"], what=f"sop {key!r}")
+    if contract.id != key:
+        raise InvalidArgument(f"sop {key!r}", found=contract.id, want="the contract's own id")
+    return {"yaml": body["yaml"]}
+
+
+def _pack(key: str, body: Any) -> Any:
+    """What intake takes from a deployer: the provider list, and how a person is reached."""
+    if key == "providers":
+        matcher.catalogue({"pack": {"providers": body}})
+    elif (
+        key != "intake"
+        or not isinstance(body, dict)
+        or not all(isinstance(one, str) for one in body.values())
+    ):
+        raise InvalidArgument(
+            f"pack {key!r}", found=type(body).__name__,
+            want="providers (a catalogue) or intake (emergency_number, contact: texts)",
+        )  # fmt: skip
+    return body
+
+
+CHECKS: dict[str, Check] = {
+    "price": _price,
+    "prompt": _prompt,
+    "flag": _flag,
+    "sop": _sop,
+    "pack": _pack,
+}
 """What each kind of entry must be; flows add theirs. A kind without a check cannot be edited."""
 
 

@@ -60,6 +60,9 @@ def chain(request: TurnRequest, opened: Opened[Case]) -> Sequence[Flow[Case]]:
         ),
         (opened.data or {}).get("flag"),
     )
+    if choice.source == "sticky" and not opened.state.facts.turn:  # the first turn chose it
+        source = opened.pinned.get("architecture_source", choice.source)
+        choice = replace(choice, source=source)  # type: ignore[arg-type]
     failed: list[str] = []
     return [_recording(architecture(name, choice, failed), failed) for name in choice.chain]
 
@@ -157,13 +160,19 @@ def _write_step(view: View[Case], name: str) -> Step[Case]:
         decoder=EnvelopeDecoder,
         checks=(
             guardrails("intake", asked=view.request.text),
-            *checks_of(now.contract, now.case.facts, voice=taking.voice_of(now)),
+            *checks_of(
+                now.contract, now.case.facts, voice=taking.voice_of(now, _said_before(view))
+            ),
         ),
         unaided=lambda _view: Draft(text="", by="rules"),
         release="never",
         schema=SCHEMA,
         repairs=1,
     )
+
+
+def _said_before(view: View[Case]) -> tuple[str, ...]:
+    return tuple(one.body for one in view.opened.history if one.role == "assistant")
 
 
 def _say_step(view: View[Case], *, with_blocks: bool, name: str) -> Step[Case]:

@@ -28,7 +28,7 @@ _FORM = (
 _WHY = {
     "premature_match": "it announces matching while something mandatory is missing: ask for that instead",
     "document_status": "it says of a document what its status does not say: repeat the status as given",
-    "several_questions": "it asks more than one question: keep the most useful one",
+    "two_questions": "it asks more than one question: keep the most useful one",
     "repeated_question": "it asks for what is captured already: ask for something that is still needed",
     "no_question": "it asks nothing although something is still needed",
 }
@@ -37,7 +37,7 @@ _WHY = {
 def checks_of(
     contract: Contract, state: State, *, voice: Callable[[str], Sequence[Any]] | None = None
 ) -> tuple[Check, ...]:
-    """The checks of one model step, in their order."""
+    """The checks of one model step, in their order; without `voice` those of the finished message."""
     missing = contract.missing_for_matching(state)
 
     def form(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
@@ -71,7 +71,7 @@ def checks_of(
             for one in voice(draft.text)
         ]
 
-    return (form, scope, honest, manner)
+    return (scope, honest) if voice is None else (form, scope, honest, manner)
 
 
 def _spans(draft: Draft, sentences: Sequence[str], why: str) -> list[Finding]:

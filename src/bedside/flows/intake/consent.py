@@ -7,6 +7,7 @@ import re
 from bedside.core.value import value
 from bedside.flows.intake.case import Case, Consent, Match
 from bedside.flows.intake.signals import agrees, disagrees, doubts
+from bedside.sop.consent import consent
 from bedside.sop.contract import Contract
 from bedside.sop.state import State
 
@@ -22,17 +23,6 @@ __all__ = [
 
 PURPOSE = "to say whether and how they can treat the person"
 
-_WANTS = re.compile(
-    r"\b(?:go ahead|proceed|let's (?:go|do it|proceed|start)|please (?:start|begin|find|match|send)|start (?:the )?(?:matching|search(?:ing)?)|"
-    r"(?:find|show|get|match|connect|send|refer|introduce|recommend|suggest|give)\b[^.!?]{0,30}\b(?:hospitals?|surgeons?|providers?|clinics?|doctors?|options|matches|quotes?)|"
-    r"(?:i(?:'m| am)|we(?:'re| are)) ready\b|send my (?:case|file|details|records)|share my (?:case|file|details|records)|book (?:it|me))\b",
-    re.IGNORECASE,
-)
-_NOT = re.compile(
-    r"\b(?:not|n't|n’t|never|before|until|unless|if|once|when|without|instead of|rather than|stop|cancel|wait|hold off|refuse|no need to)\b[^.!?;]{0,50}$",
-    re.IGNORECASE,
-)
-_AFTER = re.compile(r"^[^.!?;]{0,30}\b(?:yet|later|not now|but not|another time)\b", re.IGNORECASE)
 _HEDGE = re.compile(
     r"\b(?:but|except|only if|unless|wait|before that|first|however)\b", re.IGNORECASE
 )
@@ -58,21 +48,12 @@ class Word:
 
 def wants_matching(text: str) -> bool:
     """Does the person ask that hospitals be looked for? "Not ready to ..." does not."""
-    for match in _WANTS.finditer(text):
-        question = text[match.end() :].split(".", maxsplit=1)[0].rstrip().endswith("?")
-        if _NOT.search(text[: match.start()]) or _AFTER.search(text[match.end() :]):
-            continue
-        if question and re.match(
-            r"\s*(?:which|what|how|who|when|do|does|is|are|why)\b", text, re.IGNORECASE
-        ):
-            continue
-        return True
-    return False
+    return consent(text).answer == "yes"
 
 
 def speaks_of_matching(text: str) -> bool:
     """Is the message about looking for hospitals, wished or not?"""
-    return _WANTS.search(text) is not None
+    return consent(text).answer != "none"
 
 
 def answer(case: Case, text: str) -> Word:
@@ -101,16 +82,17 @@ def answer(case: Case, text: str) -> Word:
     if case.asking == "@consent":
         if refuses or disagrees(text):
             return Word(kind="no")
-        if agrees(text) or wants_matching(text):
+        said = consent(text, asked=True).answer
+        if agrees(text) or said == "yes":
             return Word(kind="wants")
-        return Word()
+        return Word(kind="no" if said == "no" else "")
     if refuses and case.consent.state in {"asked", "confirming"}:
         return Word(kind="no")
     if case.consent.state == "confirmed" and _WITHDRAW.search(text):
         return Word(kind="withdraws")
     if wants_matching(text):
         return Word(kind="wants")
-    if _WANTS.search(text) and _NOT.search(text[: _WANTS.search(text).start()]):  # type: ignore[union-attr]
+    if consent(text).answer == "no" and case.status == "intake":
         return Word(kind="not_yet")
     return Word()
 

@@ -92,14 +92,22 @@ _ANTICOAGULANT = phrase_pattern(
 )
 _NO_ILLNESS = re.compile(
     r"\bno (?:other |known |major |serious |significant |medical |health |underlying |chronic )*(?:illness(?:es)?|"
-    r"conditions?|(?:health |medical )?(?:problems?|issues?)|diseases?|comorbidit(?:y|ies)|medical history)\b"
+    r"conditions?|(?:health |medical )?(?:problems?|issues?)|diseases?|comorbidit(?:y|ies)|medical history)\b(?<!\bno problem)"
     r"|\b(?:otherwise|perfectly|completely|generally|quite) (?:healthy|fit|well|fine)\b"
     r"|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
 )
+_IS_FINE = re.compile(
+    r"\s+(?:(?:one|knee|hip|eye|side|leg)\s+)?(?:is|feels|looks|seems)\s+(?:fine|ok(?:ay)?|good|healthy|normal|all right|perfect|better)\b",
+    re.IGNORECASE,
+)
+_ABOUT_ELSE = re.compile(
+    r"\b(?:take|thinners?|allerg\w*|smok\w*|operations?|surger\w*|pregnan\w*|infections?|insurance|budget)\b",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(
-    r"\b(?:when|only|that|because|last|next|it|was|walk|the|to|me|us|yes|yeah|we|he|she|my|your|which|how|why|what|\d+)\b",
+    r"\b(?:no|not|take|i|my|name|this|is|am|thinners?|allerg\w+|when|only|that|because|last|next|it|was|walk|the|to|me|us|yes|yeah|we|he|she|my|your|which|how|why|what|\d+)\b",
     re.IGNORECASE,
 )
 _PAYS = {
@@ -239,9 +247,11 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         return Value(value=found[-1].value, start=found[-1].start, end=found[-1].end)
     if found:
         return None  # two countries, and nothing says which: asked again
-    words = _short_answer(context.text, most=3)
+    words = _short_answer(_without(context.text, context.others), most=3)
     again = context.state.get(field.id).asked > 1
-    return words if words and (again or str(words.value)[0].isupper()) else None
+    if words is None or context.others or _NAME.search(context.text):
+        return None
+    return words if again or str(words.value)[0].isupper() else None
 
 
 def _name_free(field: Field, context: Context) -> Value | None:
@@ -256,19 +266,26 @@ def _name_free(field: Field, context: Context) -> Value | None:
     ):
         return None
     start = match.start(group)
-    return Value(value=words, start=start, end=start + len(words))
+    return _named(Value(value=words, start=start, end=start + len(words)))
+
+
+def _named(found: Value) -> Value:
+    """A name in one case of letters is written as names are."""
+    words = str(found.value)
+    return replace(found, value=words.title()) if words in {words.lower(), words.upper()} else found
 
 
 def _name_asked(field: Field, context: Context) -> Value | None:
     said = _name_free(field, context)
     if said is not None:
         return said
-    short = _short_answer(context.text, most=4)
+    first = _first_sentence(_without(context.text, context.others))
+    short = _short_answer(first, most=4)
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(context.text):
         return None
     if countries(context.text) or conditions(context.text) or disagrees(context.text):
         return None
-    return None if _WHEN.search(context.text) else short
+    return None if _WHEN.search(context.text) else _named(short)
 
 
 def _destination_asked(field: Field, context: Context) -> Value | None:
@@ -300,7 +317,15 @@ def _who_asked(field: Field, context: Context) -> Value | None:
 
 def _who(context: Context, *, asked: bool) -> Value | None:
     found = persons.who(context.text, asked=asked)
-    return Value(value=found[0], start=found[1], end=found[2]) if found else None
+    if found is None:
+        return None
+    words = context.text[found[1] : found[2]]
+    sure = (
+        asked
+        or found[0] == "carer"
+        or bool(re.search(r"\b(?:for|myself|patient)\b", words, re.IGNORECASE))
+    )
+    return Value(value=found[0], start=found[1], end=found[2], strong=sure)
 
 
 def _illnesses_free(field: Field, context: Context) -> Value | None:
@@ -341,7 +366,7 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None:
         return _over(tuple(one for one in known if one not in hasnt), spans)
     if hasnt and asked:
         return _over(tuple(f"no {name}" for name in hasnt), spans)
-    if asked and disagrees(text):
+    if asked and disagrees(text) and not declines(text) and not _ABOUT_ELSE.search(text):
         start, end = _whole(text)
         return Value(value=(), start=start, end=end)
     if asked:
@@ -406,6 +431,13 @@ def _choice_asked(field: Field, context: Context) -> Value | None:
     found = _choices(field, context.text)
     if field.choices.keys() >= {"left", "right"}:
         found = _sided(field, context, asked=True) or found
+    if (
+        not found
+        and "none" in field.choices
+        and (_denies(field, context.text) or nothing(context.text))
+    ):
+        start, end = _whole(context.text)
+        return Value(value="none", start=start, end=end)
     return _one_choice(field, context, found)
 
 
@@ -447,6 +479,8 @@ def _choices(field: Field, text: str) -> list[Value]:
         for match in phrase_pattern((name.replace("_", " "), *words, *more)).finditer(text):
             if _NOT_BEFORE.search(text[: match.start()]) or _question_at(text, match.start()):
                 continue
+            if _IS_FINE.match(text, match.end()):
+                continue
             found.append(Value(value=name, start=match.start(), end=match.end()))
     longest = [
         one
@@ -469,6 +503,7 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
         for one in sides(text)
         if one.side in field.choices
         and not _NOT_BEFORE.search(text[: one.start])
+        and not _IS_FINE.match(text, one.end)
         and (one.of in names if one.of and not asked else asked or (not one.of and len(text.split()) < 4))  # noqa: PLR2004
     ]  # fmt: skip
     more = [
@@ -531,7 +566,7 @@ _AFFIRMS = re.compile(
     re.IGNORECASE,
 )
 _DENIES = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|nothing|neither|"
+    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
     r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
     r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -561,13 +596,24 @@ def _denies(field: Field, text: str) -> bool:
         return True
     asked = " ".join((field.label, *field.ask.values(), *field.cues)).casefold()
     return any(
-        len(one) > 3 and one.rstrip("s") in asked
+        len(one) > 3 and one[:6].rstrip("s") in asked
         for one in re.findall(r"\w+", match["rest"].casefold())[:4]
     )  # noqa: PLR2004
 
 
+_NO_SURGERY = re.compile(
+    r"\b(?:no|never(?: been| had)?(?: any)?|not had any|without any) (?:\w+ ){0,2}?(?:operations?|operated|surger(?:y|ies))\b[^.!?;,]{0,20}"
+    r"|\b(?:first|never any) (?:operation|surgery)\b",
+    re.IGNORECASE,
+)
+
+
 def _boolean_free(field: Field, context: Context) -> Value | None:
     text = context.text
+    if "previous" in field.id and "surgery" in field.id:
+        none = _NO_SURGERY.search(text)
+        if none is not None and not _question_at(text, none.start()):
+            return Value(value=False, start=none.start(), end=none.end())
     thinner = "thinner" in field.id or "anticoag" in field.id
     spots = [match.span() for match in _ANTICOAGULANT.finditer(text)] if thinner else []
     cues = [cue for cue in field.cues if len(cue) > 3]  # noqa: PLR2004 - too short to tell
@@ -664,16 +710,21 @@ def _list_asked(field: Field, context: Context) -> Value | None:
             tuple(dict.fromkeys(str(one.value) for one in chosen)),
             [(one.start, one.end) for one in chosen],
         )
+    if declines(context.text):
+        return None
+    free = _list_free(field, context)
+    if free is not None:
+        return free
     start, end = _whole(context.text)
-    if _NONE.match(context.text) or disagrees(context.text):
+    if _NONE.match(context.text) or (disagrees(context.text) and not context.others):
         return Value(value=(), start=start, end=end)
-    short = _short_answer(context.text, most=30)
+    short = _short_answer(_first_sentence(_without(context.text, context.others)), most=12)
     if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
         return None
     parts = [
         one.strip()
         for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b", str(short.value))
-        if one.strip()
+        if one.strip() and one.strip().casefold() not in {"yes", "yeah", "well", "no"}
     ]
     return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
 
@@ -700,7 +751,7 @@ def _list_free(field: Field, context: Context) -> Value | None:
         )
     if "medic" in field.id or "drug" in field.id:
         match = re.search(
-            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!a\b|the\b|my\b|holiday|leave)[A-Za-z][^.!?;]{2,80})", text, re.IGNORECASE)  # fmt: skip
+            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!a\b|the\b|my\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z][^.!?;]{2,80})", text, re.IGNORECASE)  # fmt: skip
         return match and Value(
             value=(match["w"].strip(),), start=match.start("w"), end=match.end("w")
         )
@@ -723,6 +774,13 @@ def _money_free(field: Field, context: Context) -> Value | None:
 
 def _money(context: Context, *, asked: bool) -> Value | None:
     found = sums.sum_in(context.text, country=context.country, asked=asked)
+    if found and not asked and "pound" in str(found[0]["said"]).casefold():
+        if not re.search(
+            r"\b(?:budget|pay|afford|cost|spend|price|save|saved|money)\w*\b",
+            context.text,
+            re.IGNORECASE,
+        ):
+            return None
     return Value(value=found[0], start=found[1], end=found[2]) if found else None
 
 
@@ -760,7 +818,7 @@ def _asked_text(field: Field, context: Context) -> Value | None:
         return None
     if agrees(text) and len(text.split()) < 3:  # noqa: PLR2004 - a bare yes is no description
         return None
-    return _short_answer(text, most=40)
+    return _short_answer(_first_sentence(_without(text, others)), most=40)
 
 
 def _text_free(field: Field, context: Context) -> Value | None:
@@ -782,6 +840,14 @@ def _text_free(field: Field, context: Context) -> Value | None:
         if match and not _question_at(context.text, match.start()):
             return Value(value=match["w"].strip(), start=match.start("w"), end=match.end("w"))
     return None
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence that has letters, in its place; what follows is blanked."""
+    for match in _SENTENCE.finditer(text):
+        if any(char.isalnum() for char in match.group()):
+            return " " * match.start() + match.group() + " " * (len(text) - match.end())
+    return text
 
 
 def _short_answer(text: str, *, most: int) -> Value | None:

@@ -49,10 +49,18 @@ class Heard:
     settled: str = ""
     chose: str = ""
     before_asking: str = ""
+    foreign: str = ""
 
 
 def hear(
-    case: Case, text: str, book: Book, *, turn_id: str = "", language: str = "", procedure: str = ""
+    case: Case,
+    text: str,
+    book: Book,
+    *,
+    turn_id: str = "",
+    language: str = "",
+    procedure: str = "",
+    foreign: str = "",
 ) -> Heard:
     """Read the message.
 
@@ -63,6 +71,7 @@ def hear(
         turn_id: The turn, as the source of what is read.
         language: The language in which the person is answered from now on, "" to leave it.
         procedure: What a link or a referrer says the case is about.
+        foreign: The message's language where nothing here speaks it, else "".
     """
     turn = case.facts.turn + 1
     changes: list[Change] = [change("turn", turn)]
@@ -123,6 +132,7 @@ def hear(
         settled=settled,
         chose=chose,
         before_asking=case.asking,
+        foreign=foreign,
     )
 
 
@@ -132,7 +142,7 @@ def _fields(known: Known) -> dict[str, Any]:
 
 def _alerts(heard: Signals, flags: Sequence[Any]) -> list[str]:
     found = [f"red_flag:{flag.id}" for flag in flags]
-    if heard.wants_person:
+    if heard.wants_person or act == "person":
         found.append("person")
     if set(heard.asks) & {"advice", "duration", "other"}:
         found.append("question")

@@ -73,15 +73,21 @@ def _index(name: str) -> _Index:
     return _Index(data(name))
 
 
+_SPEECH = re.compile(
+    r"\b(?:my|speak|speaks|speaking|good|bad|poor|broken|write|little) $", re.IGNORECASE
+)
+
+
 def countries(text: str) -> tuple[Found, ...]:
     """The countries that the text names, by name, people or large city.
 
-    "us" counts in capitals alone, since it is a pronoun first.
+    "us" counts in capitals alone, since it is a pronoun first; "my English" is a language.
     """
     return tuple(
         one
         for one in _index("countries").find(text)
-        if text[one.start : one.end] != "us" and text[one.start : one.end] != "Us"
+        if text[one.start : one.end] not in {"us", "Us"}
+        and not _SPEECH.search(text[max(0, one.start - 20) : one.start])
     )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from bedside.core.value import value
 from bedside.flows.intake.phrases import phrase
 from bedside.flows.intake.situation import Situation
+from bedside.sop import voice as rules
 from bedside.sop.contract import Contract, Field
+from bedside.sop.languages import detect
 
 __all__ = ["Fitted", "Voiced", "asked_field", "detected", "disclosure", "fit", "voice"]
 
@@ -37,27 +39,30 @@ class Fitted:
 
 def detected(text: str) -> str:
     """The language of a message, "" where it cannot be told."""
-    if re.search(r"[\u0600-\u06ff]{2,}", text):
-        return "ar"
-    if re.search(r"[\u0900-\u097f]{2,}", text):
-        return "hi"
-    return ""
+    found = detect(text)
+    return "" if found.code == "unknown" else found.code
 
 
-def voice(text: str, now: Situation) -> Sequence[Voiced]:
-    """Questions beyond the first, and questions about what is captured."""
-    found: list[Voiced] = []
-    questions = 0
+def voice(text: str, now: Situation, history: Sequence[str] = ()) -> Sequence[Voiced]:
+    """Every failing of a model's message: the voice rules, the questions, what is asked again."""
+    answered = [
+        field.ask["en"]
+        for field in now.contract.fields
+        if "en" in field.ask and now.case.facts.get(field.id).status not in {"unasked", "asked"}
+    ]
+    found = [
+        *rules.voice(text),
+        *rules.one_question(text),
+        *rules.repeated(text, history, answered=answered),
+    ]
+    out = [Voiced(id=one.kind, start=one.start, end=one.end) for one in found]
     for match in _SENTENCE.finditer(text):
         if "?" not in match.group():
             continue
-        questions += 1
         name = asked_field(match.group(), now.contract)
-        if questions > 1:
-            found.append(Voiced(id="several_questions", start=match.start(), end=match.end()))
-        elif name and now.case.facts.get(name).status not in {"unasked", "asked"}:
-            found.append(Voiced(id="repeated_question", start=match.start(), end=match.end()))
-    return found
+        if name and now.case.facts.get(name).status not in {"unasked", "asked"}:
+            out.append(Voiced(id="repeated_question", start=match.start(), end=match.end()))
+    return tuple(dict.fromkeys(out))
 
 
 def asked_field(question: str, contract: Contract) -> str:
@@ -68,6 +73,12 @@ def asked_field(question: str, contract: Contract) -> str:
         score = sum(
             len(cue) for cue in _names(field) if re.search(rf"(?<!\w){re.escape(cue)}(?!\w)", low)
         )
+        if len(field.choices) > 1:
+            named = sum(
+                bool(re.search(rf"(?<!\w){re.escape(one.replace('_', ' '))}(?!\w)", low))
+                for one in field.choices
+            )
+            score += 10 * named if named > 1 else 0
         if score > best[0]:
             best = (score, field.id)
     return best[1]

@@ -16,7 +16,7 @@ from bedside.flows.intake.signals import declines, doubts, not_applicable, nothi
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import Known, State, Status
 
-__all__ = ["Reading", "Said", "read_message"]
+__all__ = ["Reading", "Said", "core", "read_message"]
 
 
 @value
@@ -87,7 +87,7 @@ def read_message(
     field = contract.field(asked) if asked else None
     if field is not None:
         others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
-        answer = read_asked(field, replace(context, others=others))
+        answer = read_asked(field, replace(context, text=core(text), others=others))
         if answer is not None:
             found[asked] = _said(field, answer)
             answered = True
@@ -113,6 +113,29 @@ def read_message(
     return Reading(
         said=tuple(sorted(kept, key=lambda one: one.start)), answered=answered, repeated=repeated
     )
+
+
+_LEADS = re.compile(
+    r"^(?:\W*\b(?:hmm+|hm|well|ok(?:ay)?(?: so)?|so|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|oh|um+|uh+|er+|ah|please|right then|"
+    r"let me (?:see|think)|good question|i see|alright|sure thing|hi|hello|dear (?:sir|madam|team))\b(?!\s*(?:\?|later))[\s,.!;:-]*)+",
+    re.IGNORECASE,
+)
+_TAILS = re.compile(
+    r"[\s,.!;:-]*(?:\b(?:thank you(?: (?:so|very) much)?|thanks(?: a lot| so much)?|hope (?:that|this|it) helps|sorry for my (?:english|bad english|spelling)|"
+    r"please|i hope that is (?:ok|fine)|if that (?:helps|matters)|regards|cheers|god bless(?: you)?)\b[\s,.!;:-]*)+$",
+    re.IGNORECASE,
+)
+
+
+def core(text: str) -> str:
+    """The message with polite leads and tails blanked; every other character keeps its place."""
+    lead = _LEADS.match(text)
+    start = lead.end() if lead else 0
+    tail = _TAILS.search(text, start)
+    end = tail.start() if tail else len(text)
+    if not text[start:end].strip(" ,.!;:-"):
+        return text
+    return " " * start + text[start:end] + " " * (len(text) - end)
 
 
 def _said(field: Field, read: Value) -> Said:

@@ -27,6 +27,7 @@ def sum_in(text: str, *, country: str, asked: bool) -> tuple[dict[str, Any], int
             "currency": one.currency,
             "usd": None if dollars is None else f"{dollars:.2f}",
             "said": one.said,
+            "assumed": one.assumed,
             "shown": shown(one),
         },
         one.start,

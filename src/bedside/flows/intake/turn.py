@@ -62,6 +62,7 @@ def plan(request: TurnRequest, opened: Opened[Case], dispatch: Dispatch) -> Plan
         raise InvalidArgument("language", found=language, want="one of " + ", ".join(SPOKEN))
     spoken = language or language_of(request.text, opened.state)
     act = request.act[0] if request.act else ""
+    foreign = "" if act else manner.detected(request.text)
     heard = hear(
         opened.state,
         "" if act else request.text,
@@ -69,6 +70,7 @@ def plan(request: TurnRequest, opened: Opened[Case], dispatch: Dispatch) -> Plan
         turn_id=str(opened.turn),
         language=spoken if spoken != opened.state.facts.language else "",
         procedure=request.option("procedure"),
+        foreign=foreign if foreign not in {"", *SPOKEN} else "",
     )
     return Plan(
         intent="red_flag" if heard.flags else act or "intake",
@@ -205,9 +207,9 @@ def veil(case: Case) -> tuple[str, ...]:
     return (str(name),) if name else ()
 
 
-def voice_of(now: Situation) -> Callable[[str], Sequence[Any]]:
+def voice_of(now: Situation, history: Sequence[str] = ()) -> Callable[[str], Sequence[Any]]:
     """The voice rules of this turn."""
-    return lambda text: manner.voice(text, now)
+    return lambda text: manner.voice(text, now, history)
 
 
 # ---- what changes

@@ -33,7 +33,7 @@ def fact_words(field: Field, known: Known, language: str = "en") -> str:
     if known.status != "known":
         return f"{field.label}: {said_value(known)}"
     if field.id == "age":
-        return f"age {value_words(found)}"
+        return f"{value_words(found)} years old"
     if field.id in {"country_of_residence", "country"}:
         return f"living in {_article(str(found))}"
     if field.id == "who":
@@ -41,15 +41,19 @@ def fact_words(field: Field, known: Known, language: str = "en") -> str:
     if field.id == "funding_source" and found in _FUNDING:
         return _FUNDING[str(found)]
     if field.id == "name":
-        return f"your name, {found}"
+        return f"your name is {found}"
     if field.choices.keys() >= {"left", "right"}:
         return "both sides" if found == "both" else f"the {found} side"
     if field.id == "key_comorbidities" and not found:
         return "no other illnesses"
     if field.id == "key_comorbidities":
         return value_words(found)
+    if isinstance(found, (list, tuple)) and not found:
+        return f"no {field.label}"
     if isinstance(found, bool):
-        return f"{field.label}: {'yes' if found else 'no'}"
+        return field.label if found else f"no {field.label}"
+    if isinstance(found, Mapping) and found.get("assumed"):
+        return f"{field.label}: {value_words(found)}, taken as {found['currency']}"
     if field.kind == "number" and field.unit:
         return f"{field.label}: {value_words(found)} {field.unit}"
     return f"{field.label}: {value_words(found)}"
@@ -71,9 +75,9 @@ def _article(country: str) -> str:
 
 def _who(known: Known) -> str:
     if known.value == "patient":
-        return "this is for you"
+        return "it is for you"
     match = re.search(rf"\b(?P<r>{RELATIVE})\b", known.said, re.IGNORECASE)
-    return f"this is for your {match['r'].lower()}" if match else "this is for somebody else"
+    return f"it is for your {match['r'].lower()}" if match else "it is for somebody else"
 
 
 def value_words(found: Any) -> str:

@@ -72,6 +72,9 @@ def answer_parts(
         parts.append(phrase("grave", lang))
     elif said.feeling:
         parts.append(phrase("feeling", lang, word=said.feeling))
+    if heard.foreign and "language" not in case.told:
+        parts.append(phrase("language", lang))
+        told.append("language")
     if heard.cut:
         parts.append(phrase("too_long", lang, chars=f"{len(heard.text):,}"))
     if said.wants_person:
@@ -147,9 +150,10 @@ def _noted(now: Situation) -> list[str]:
     if changed:
         out.append(phrase("noted_again", lang, facts=joined(changed, lang)))
     if noted:
-        short = now.case.facts.turn % 2 == 0 or bool(changed)
-        name = "noted_short" if short else "noted"
-        out.append(phrase(name, lang, facts=joined(noted[:MOST_NOTED], lang)))
+        told = phrase(
+            f"noted_{now.case.facts.turn % 3}", lang, facts=joined(noted[:MOST_NOTED], lang)
+        )
+        out.append(told[0].upper() + told[1:])
     if open_ones:
         out.append(phrase(open_ones[0], lang))
     nothing = not (noted or changed or open_ones or heard.word or heard.chose or heard.procedure)
@@ -164,6 +168,8 @@ def _noted(now: Situation) -> list[str]:
         and not heard.signals.asks
         and not heard.signals.wants_person
         and not now.uploaded
+        and not heard.foreign
+        and "blocked" not in now.case.told
     ):
         out.append(phrase("not_caught", lang))
     return out
@@ -174,6 +180,10 @@ def _papers(now: Situation) -> list[str]:
     lang = now.case.facts.language
     out: list[str] = []
     for key in now.fresh[:3]:
+        before = now.heard.case.facts.documents.get(key)
+        if before is not None and before.status == "queued":
+            if now.case.facts.documents[key].status == "processing":
+                continue  # no news
         document = now.case.facts.documents[key]
         status = "queued" if document.status == "processing" else document.status
         eta = document.eta_seconds
@@ -272,6 +282,8 @@ def _nothing_left(now: Situation, told: list[str]) -> str:
     gaps = [gap.label for gap in now.missing]
     if not gaps:
         return phrase("done", lang)
-    name = "blocked_again" if "blocked" in case.told else "blocked"
+    name = "blocked"
+    if "blocked" in case.told:
+        name = "blocked_again" if now.heard.reading.said else "blocked_done"
     told.append("blocked")
     return phrase(name, lang, gaps=joined(gaps, lang))
