@@ -26,7 +26,8 @@ from bedside.storage.tables.record import document
 from bedside.storage.tables.uploads import upload
 
 __all__ = [
-    "EXPIRES", "KIND", "Outcome", "Upload", "UploadStatus", "Why", "excuse", "expire", "finish",
+    "EXPIRES", "KIND", "Outcome", "Upload", "UploadStatus", "Why", "contract_of", "excuse",
+    "expire", "finish",
     "one_upload", "pages_in", "register", "uploads_of",
 ]  # fmt: skip
 

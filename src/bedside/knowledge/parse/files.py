@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 
 from bedside.core.errors import BadInput
@@ -30,6 +31,8 @@ _BY_ENDING = {
     ".tiff": "image/tiff",
     ".webp": "image/webp",
     ".bmp": "image/bmp",
+    ".heic": "image/heic",
+    ".heif": "image/heic",
 }
 _MAGIC = (
     (b"%PDF-", "application/pdf"),
@@ -40,6 +43,8 @@ _MAGIC = (
     (b"II*\x00", "image/tiff"),
     (b"MM\x00*", "image/tiff"),
 )
+_HEIF = frozenset([b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"])
+"""Brands of the photographs that telephones take (ISO/IEC 23008-12)."""
 RISKY = frozenset(["application/pdf", _DOCX, "text/html"])
 """Formats whose parsers run apart from this process when that is asked for."""
 
@@ -53,6 +58,8 @@ def media_type_of(data: bytes, *, name: str) -> str:
     for start, media_type in _MAGIC:
         if data.startswith(start) or (start == b"%PDF-" and start in data[:1024]):
             return media_type
+    if data[4:8] == b"ftyp" and data[8:12] in _HEIF:
+        return "image/heic"
     head = data[:512].lstrip().lower()
     if head.startswith((b"<!doctype html", b"<html")):
         return "text/html"
@@ -64,7 +71,7 @@ def media_type_of(data: bytes, *, name: str) -> str:
         raise BadInput(
             name,
             why=f"files ending in {ending} are not read",
-            do="Give Markdown, text, HTML, PDF, DOCX, PNG, JPEG or TIFF.",
+            do="Give Markdown, text, HTML, PDF, DOCX, PNG, JPEG, HEIC or TIFF.",
         )
     return found or "text/plain"
 
@@ -99,10 +106,12 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
 
         parsed = parse_html(data, name=name)
     elif kind == "application/pdf":
-        from bedside.knowledge.parse.image import read_picture
+        from bedside.knowledge.parse.image import Scanner
         from bedside.knowledge.parse.pdf import parse_pdf
 
-        parsed = parse_pdf(data, name=name, ocr=read_picture)
+        scanner = Scanner()
+        parsed = parse_pdf(data, name=name, ocr=scanner.read)
+        parsed = replace(parsed, meta={**parsed.meta, **scanner.meta})
     elif kind == _DOCX:
         from bedside.knowledge.parse.docx import parse_docx
 

@@ -13,11 +13,17 @@ from bedside.core.errors import BadInput
 from bedside.knowledge.parse.parsed import Parsed, TextBuilder
 from bedside.language.sections import sections
 
-__all__ = ["has_ink", "parse_image", "read_picture"]
+__all__ = ["NO_TEXT", "Scanner", "has_ink", "opened", "parse_image", "read_picture"]
+
+NO_TEXT = "OCR found no text in it"
+"""Why a picture was refused that is a picture all right, and holds no words."""
 
 _MOST_PIXELS = 60_000_000
 _LONGEST_SIDE = 3_000
 _SAME_LINE = 0.6
+_WIDE = 4.0
+_STEEPEST = 0.3
+"""About 17 degrees; a steeper page is not turned."""
 _INK_SIDE = 850
 _INK_LEVELS = 24
 """How far of 255 a point of ink stands from its page; pencil is about 60, dust and paper under 15."""
@@ -31,10 +37,43 @@ def parse_image(data: bytes, *, name: str) -> Parsed:
     Raises:
         BadInput: Not an image that can be read, too large, or without text.
     """
-    from PIL import Image, UnidentifiedImageError
+    picture = opened(data, name=name)
+    if not has_ink(picture):
+        raise BadInput(
+            name,
+            why="it is blank: no point of it stands out enough to be a letter, so OCR was not tried",
+            do="Give a clearer scan.",
+        )
+    scanner = Scanner()
+    text = scanner.read(picture)
+    if not text.strip():
+        raise BadInput(name, why=NO_TEXT, do="Give a clearer scan.")
+    builder = TextBuilder()
+    builder.paragraph(text)
+    parsed = builder.parsed(media_type=f"image/{(picture.format or 'png').lower()}")
+    return Parsed(
+        text=parsed.text,
+        sections=tuple(sections(parsed.text, markdown=False)),
+        media_type=parsed.media_type,
+        meta=scanner.meta,
+        warnings=("read by OCR, check it against the original",),
+    )
+
+
+def opened(data: bytes, *, name: str) -> Any:
+    """A Pillow image of the bytes, upright as its camera noted.
+
+    Raises:
+        BadInput: not an image that can be read, or too large.
+    """
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = None  # our own bound follows, before any pixel is decoded
     try:
+        if data[4:8] == b"ftyp":
+            import pi_heif
+
+            pi_heif.register_heif_opener()
         picture = Image.open(io.BytesIO(data))
         if picture.width * picture.height > _MOST_PIXELS:
             raise BadInput(
@@ -45,25 +84,10 @@ def parse_image(data: bytes, *, name: str) -> Parsed:
         picture.load()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise BadInput(name, why="it is not an image that can be read") from error
-    if not has_ink(picture):
-        raise BadInput(
-            name,
-            why="it is blank: no point of it stands out enough to be a letter, so OCR was not tried",
-            do="Give a clearer scan.",
-        )
-    text = read_picture(picture)
-    if not text.strip():
-        raise BadInput(name, why="OCR found no text in it", do="Give a clearer scan.")
-    builder = TextBuilder()
-    builder.paragraph(text)
-    parsed = builder.parsed(media_type=f"image/{(picture.format or 'png').lower()}")
-    return Parsed(
-        text=parsed.text,
-        sections=tuple(sections(parsed.text, markdown=False)),
-        media_type=parsed.media_type,
-        meta={},
-        warnings=("read by OCR, check it against the original",),
-    )
+    kind = picture.format
+    upright = ImageOps.exif_transpose(picture)
+    upright.format = kind
+    return upright
 
 
 def has_ink(picture: Any) -> bool:
@@ -81,13 +105,50 @@ def has_ink(picture: Any) -> bool:
 
 def read_picture(picture: Any) -> str:
     """Lines of text of a Pillow image, top to bottom; empty where there is none."""
-    image = picture.convert("RGB")
-    longest = max(image.size)
-    if longest > _LONGEST_SIDE:
-        scale = _LONGEST_SIDE / longest
-        image = image.resize((max(int(image.width * scale), 1), max(int(image.height * scale), 1)))
-    found, _ = _reader()(np.asarray(image)[:, :, ::-1])
-    boxes = [(_top(box), _left(box), _height(box), words) for box, words, _ in found or []]
+    return Scanner().read(picture)
+
+
+class Scanner:
+    """Reads pictures by OCR, and knows how sure it was.
+
+    `meta` has "ocr_confidence", the mean over all characters in [0, 1]; it is empty before any text
+    was found.
+    """
+
+    def __init__(self) -> None:
+        self._sum, self._characters = 0.0, 0
+
+    @property
+    def meta(self) -> dict[str, object]:
+        """What is known of the reading."""
+        if not self._characters:
+            return {}
+        return {"ocr_confidence": round(self._sum / self._characters, 4)}
+
+    def read(self, picture: Any) -> str:
+        """Lines of text of a Pillow image, top to bottom; empty where there is none."""
+        image = picture.convert("RGB")
+        longest = max(image.size)
+        if longest > _LONGEST_SIDE:
+            part = _LONGEST_SIDE / longest
+            image = image.resize(
+                (max(int(image.width * part), 1), max(int(image.height * part), 1))
+            )
+        found, _ = _reader()(np.asarray(image)[:, :, ::-1])
+        for _, words, sure in found or []:
+            self._sum += float(sure) * len(words)
+            self._characters += len(words)
+        return _lines([(box, words) for box, words, _ in found or []])
+
+
+def _lines(found: list[tuple[Any, str]]) -> str:
+    """Boxes of words as lines, the page turned level first."""
+    slope = _slope([box for box, _ in found])
+    boxes = []
+    for box, words in found:
+        top = min(point[1] - slope * point[0] for point in box[:2])
+        bottom = max(point[1] - slope * point[0] for point in box[2:])
+        boxes.append((float(top), _left(box), float(bottom - top), words))
     boxes.sort()
     rows: list[list[tuple[float, float, float, str]]] = []
     for box in boxes:
@@ -100,16 +161,19 @@ def read_picture(picture: Any) -> str:
     )
 
 
-def _top(box: Any) -> float:
-    return float(min(point[1] for point in box))
+def _slope(boxes: list[Any]) -> float:
+    """How far lines fall per point to the right, by the wide boxes; 0 where none is wide."""
+    slopes = [
+        (box[1][1] - box[0][1]) / (box[1][0] - box[0][0])
+        for box in boxes
+        if box[1][0] - box[0][0] > _WIDE * max(box[3][1] - box[0][1], 1.0)
+    ]
+    steepness = float(np.median(slopes)) if slopes else 0.0
+    return steepness if abs(steepness) < _STEEPEST else 0.0
 
 
 def _left(box: Any) -> float:
     return float(min(point[0] for point in box))
-
-
-def _height(box: Any) -> float:
-    return float(max(point[1] for point in box) - min(point[1] for point in box))
 
 
 @functools.cache
