@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -20,13 +21,22 @@ from bedside.storage.tables.memory import (
 __all__ = ["What", "consented", "consents", "give", "require", "withdraw"]
 
 What = Literal["across", "notes"]
-"""`across`: other sessions are searched and a profile is kept. `notes`: notes about the work."""
+"""`across`: other sessions are searched and a profile is kept. `notes`: notes about the work.
+
+`across` is given for the patient of the grant, or for conversations about none; `notes` are about the
+clinician's work, so that consent holds with every patient, and its withdrawal too.
+"""
+
+
+def _scope(grant: Grant, what: What) -> Grant:
+    return replace(grant, patient=None) if what == "notes" else grant
 
 
 def give(connection: Connection, grant: Grant, what: What, *, at: datetime) -> None:
     """Record that the person of the grant consents; again is no error, the first date stays."""
     if consented(connection, grant, what):
         return
+    grant = _scope(grant, what)
     connection.execute(
         insert(memory_consent).values(
             tenant=grant.tenant,
@@ -42,7 +52,7 @@ def give(connection: Connection, grant: Grant, what: What, *, at: datetime) -> N
 def consented(connection: Connection, grant: Grant, what: What) -> bool:
     """Is the person's consent on record? Absence of a record is no consent."""
     query = select(memory_consent.c.at).where(
-        owned(memory_consent, grant), memory_consent.c.what == what
+        owned(memory_consent, _scope(grant, what)), memory_consent.c.what == what
     )
     return connection.execute(query).first() is not None
 
@@ -72,7 +82,11 @@ def withdraw(connection: Connection, grant: Grant, what: What) -> dict[str, int]
             delete(memory_message).where(owned(memory_message, grant)),
         ),
         "notes": (
-            delete(memory_fact).where(owned(memory_fact, grant), memory_fact.c.kind == "note"),
+            delete(memory_fact).where(
+                memory_fact.c.tenant == grant.tenant,
+                memory_fact.c.owner == owner_of(grant),
+                memory_fact.c.kind == "note",
+            ),
         ),
     }[what]
     removed = {order.table.name: connection.execute(order).rowcount for order in tables}

@@ -12,13 +12,15 @@ from bedside.core.access import Grant
 from bedside.core.errors import InvalidArgument
 from bedside.memory import summaries
 from bedside.memory.consent import require
-from bedside.memory.facts import Diff, Fact, Own, Refused, apply, merge
+from bedside.memory.facts import Diff, Fact, Own, Refused, Upsert, apply, merge
+from bedside.memory.notes import MOST_NOTES, read_note
 from bedside.memory.owner import messages_of, owned, owner_of, patient_of
 from bedside.memory.summaries import Summary
 from bedside.storage.tables.memory import memory_fact, memory_summary
 
 __all__ = [
     "MOST_PROFILE",
+    "add_note",
     "consolidate",
     "facts_of",
     "forget",
@@ -136,6 +138,30 @@ def consolidate(connection: Connection, grant: Grant, *, at: datetime) -> tuple[
     profile = merge(before, new, most=MOST_PROFILE)
     put_facts(connection, grant, "profile", profile, at=at, session=session)
     return profile
+
+
+def add_note(connection: Connection, grant: Grant, *, source: str, at: datetime) -> Fact | None:
+    """Keep what a stored message of the owner's asks to have remembered; `None` where it asks nothing.
+
+    Kept under the grant's patient, and then recalled with no other. The oldest of more than 20 goes.
+
+    Raises:
+        AccessDenied: the owner has not consented to notes.
+        InvalidArgument: the grant names no session.
+    """
+    require(connection, grant, "notes")
+    session = _session(grant)
+    messages = messages_of(connection, grant, only=session)
+    text = next((one.text for one in messages if one.source == source and one.role == "user"), "")
+    found = read_note(text)
+    if found is None or found.why:
+        return None
+    quote = text[found.start : found.end]
+    diff = Diff(upsert=(Upsert(category="Work", text=quote, quote=quote, source=source),))
+    before = facts_of(connection, grant, "note")[-(MOST_NOTES - 1) :]
+    after, _ = apply(before, diff, [Own(source=source, text=text)], categories=("Work",))
+    put_facts(connection, grant, "note", after, at=at, session=session)
+    return next((fact for fact in after if fact.source == source), None)
 
 
 def forget(connection: Connection, grant: Grant, ids: Sequence[str]) -> int:

@@ -128,7 +128,9 @@ class Memory:
     def _notes(self, connection: Connection, need: NotesNeed, grant: Grant) -> Recalled:
         if not consented(connection, grant, "notes"):
             return Recalled(why_empty="no consent to notes")
-        facts = ledger.facts_of(connection, grant, "note")
+        facts = ledger.facts_of(connection, replace(grant, patient=None), "note")
+        if grant.patient is not None:  # said under this patient, and shown under no other
+            facts += ledger.facts_of(connection, grant, "note")
         items = [self._fact(fact, "note", 0.0) for fact in reversed(facts)]
         return self._fitted(items[: need.limit], tokens=need.tokens, why="nothing remembered")
 

@@ -64,6 +64,11 @@ class Texts:
     def _embedder(self) -> Any:
         return make_embedder(self._settings)
 
+    @property
+    def embedder(self) -> Any:
+        """The embedder of the settings, shared by every room; `None` where it is switched off."""
+        return self._embedder
+
     @cached_property
     def outside(self) -> Outside | None:
         """The index of vectors that the settings name, `None` where memory holds them."""
