@@ -26,6 +26,7 @@ from bedside.flows.observe import observe
 from bedside.flows.sources import Sources
 from bedside.flows.trace import TurnResult
 from bedside.flows.turn import Services, turn
+from bedside.jobs import extraction
 from bedside.jobs.runner import Handler, Runner, Write
 from bedside.knowledge.needs import SearchNeed
 from bedside.memory.needs import NotesNeed, RecallNeed
@@ -35,6 +36,7 @@ from bedside.models.config import Link, ModelsConfig
 from bedside.models.egress import statement
 from bedside.models.prices import LivePrices, bundled_prices
 from bedside.models.profiles import Profile
+from bedside.record import uploads
 from bedside.record.fetch import fetch
 from bedside.record.needs import RecordNeed
 from bedside.settings import Settings
@@ -54,6 +56,7 @@ from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
 from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
+from bedside.wiring.uploads import extraction_handler, read_uploads
 
 __all__ = ["Turning"]
 
@@ -79,12 +82,13 @@ class Turning:
             for flow in BUILT_IN.values()
             for kind in flow.observers or {}
         }
-        handlers |= companion.handlers(store, clock, None)
+        handlers |= companion.handlers(store, clock, self._catch_up)
+        handlers[uploads.KIND] = extraction_handler(store, clock=clock, data=self.hot.of, look=None)
         self.jobs = Runner(
             store,
             clock=clock,
             handlers=handlers,
-            seconds=dict.fromkeys(handlers, OBSERVER_SECONDS),
+            seconds={**dict.fromkeys(handlers, OBSERVER_SECONDS), uploads.KIND: extraction.SECONDS},
         )
 
     async def run(
@@ -209,6 +213,9 @@ class Turning:
             count=counter("o200k_base"),
         )
 
+    async def _catch_up(self, grant: Grant) -> int:
+        return await self.memory.catch_up(grant)
+
     @cached_property
     def _words_of_memory(self) -> Memory:
         """The same by words alone, for when the embedding is late."""
@@ -312,10 +319,9 @@ class Turning:
             return await read_note(self.store, grant, need)
 
         async def case_uploads(need: CaseUploads, grant: Grant) -> Any:
-            from bedside.wiring.intake import read_uploads
-
             del need
-            return await self.store.read(lambda c: read_uploads(c, grant))
+            now = self.clock.now()
+            return await self.store.read(lambda c: read_uploads(c, grant, now=now))
 
         return Sources(
             readers={
