@@ -49,10 +49,10 @@ def base_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.requirement("EN-S9")
-def test_the_compiler_the_checker_and_the_evaluator_run_on_the_locked_base_dependencies(
+def test_the_compiler_the_checker_the_evaluator_and_the_intake_run_on_the_locked_base_dependencies(
     base_python: Path,
 ) -> None:
-    for name in ("compiler", "checker", "evaluator"):
+    for name in ("compiler", "checker", "evaluator", "intake"):
         program = (
             f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import runpy; "
             f"runpy.run_path({str(PARTS / f'{name}.py')!r}, run_name='__main__'); "
@@ -129,6 +129,28 @@ def test_the_evaluators_recipe_passes_in_pytest_and_fails_on_a_bad_summary(
     recipe.GOOD[1]["text"] = "Fever"
     with pytest.raises(AssertionError, match="negation"):
         recipe.test_every_item_of_the_summary_holds(tmp_path)
+
+
+@pytest.mark.requirement("IN-12")
+def test_the_intakes_loop_cuts_advice_and_keeps_no_fact_without_its_words() -> None:
+    """The recipe's turn with a model that diagnoses, promises and invents."""
+    from bedside.sop import Contract, State
+
+    def careless(prompt: dict[str, object]) -> str:
+        assert "coordinator" in str(prompt["system"])
+        said = "You have arthritis. You will walk again. How old are you?"
+        facts = {
+            "age": {"value": 61, "quote": "sixty-one"},
+            "nonsense": {"value": 1, "quote": "left"},
+        }
+        return json.dumps({"message": said, "extracted_data": facts})
+
+    sop = Contract.find("TKR")
+    history: list[object] = []
+    state, answer = load("intake").turn(sop, State.new(sop), history, "left, please", careless)
+    assert answer == "How old are you?"
+    assert dict(state.fields) == {}
+    assert len(history) == 2
 
 
 @pytest.mark.slow

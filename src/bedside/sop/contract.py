@@ -7,11 +7,14 @@ state. Nothing here asks a model, a clock or a store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bedside.core.context import Block, Item
 from bedside.core.value import value
 from bedside.sop.state import Known, State
+
+if TYPE_CHECKING:
+    from bedside.sop.red_flags import RedFlag
 
 __all__ = [
     "Contract",
@@ -290,7 +293,7 @@ class Contract:
 
         return premature(answer, missing=self.missing_for_matching(state))
 
-    def red_flags(self, message: str) -> tuple[Any, ...]:
+    def red_flags(self, message: str) -> tuple[RedFlag, ...]:
         """The emergencies that a message names, by rule."""
         from bedside.sop.red_flags import red_flags
 
@@ -310,11 +313,20 @@ class Contract:
 
         return checklist(self, state)
 
-    def blocks(self, state: State, history: Sequence[Item] = ()) -> tuple[Block, ...]:
-        """The blocks of one intake turn, in wire order (IN-04, IN-05)."""
+    def blocks(
+        self, state: State, history: Sequence[Item] = (), *, message: str = "", base: str = ""
+    ) -> tuple[Block, ...]:
+        """The blocks of one intake turn, in wire order (IN-04, IN-05).
+
+        Args:
+            state: What the case knows.
+            history: Messages, oldest first, one item each with its role.
+            message: What the person just wrote; it is not part of `history` yet.
+            base: A base prompt of one's own; ours where it is empty.
+        """
         from bedside.sop.blocks import blocks
 
-        return blocks(self, state, history)
+        return blocks(self, state, history, message=message, base=base)
 
 
 def _holds(rule: SafetyRule, known: Known) -> bool:
