@@ -48,6 +48,7 @@ _WHEN = re.compile(
     r"\b(?:when|how long|how many (?:days|weeks|months|years)|(?:what|which) (?:date|day|week|month|year|time)|since)\b",
     re.IGNORECASE,
 )
+_EARLIEST = 1900
 _FAR = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
@@ -80,7 +81,12 @@ def is_when(question: str) -> bool:
 
 
 def meant_days(text: str, day: date) -> list[Meant]:
-    """What the relative words of a message mean, said on `day`: "yesterday" is the day before."""
+    """What the relative words of a message mean, said on `day`: "yesterday" is the day before.
+
+    Nothing for a day before 1900, which no message was sent on.
+    """
+    if day.year < _EARLIEST:
+        return []
     found = [Meant(said=m["near"].lower(), **_span(*_near(m, day))) for m in _NEAR.finditer(text)]
     for match in _AGO.finditer(text):
         number = match["n"].lower()
@@ -115,12 +121,13 @@ def _near(match: re.Match[str], day: date) -> tuple[date, date]:
             saturday += timedelta(weeks=1)
         return saturday, saturday + timedelta(days=1)
     if unit == "month":
-        first = (day.replace(day=1) + timedelta(days=31 * step)).replace(day=1)
+        months = day.year * 12 + day.month - 1 + step
+        first = date(months // 12, months % 12 + 1, 1)
         return first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
     if unit == "year":
         return date(day.year + step, 1, 1), date(day.year + step, 12, 31)
     ahead = (_DAYS.index(unit) - day.weekday()) % 7
-    there = day + timedelta(days=ahead if step >= 0 else (ahead or 7) - 7)
+    there = day + timedelta(days={0: ahead, 1: ahead or 7}.get(step, ahead - 7))
     return there, there
 
 
