@@ -31,6 +31,7 @@ from bedside.server.routes import (
     note_files,
     notes,
     patients,
+    sops,
     turns,
 )
 from bedside.server.workbench import pages
@@ -59,6 +60,7 @@ _PARTS = (
     catalogue,
     notes,
     note_files,
+    sops,
 )
 
 

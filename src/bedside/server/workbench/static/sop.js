@@ -1,0 +1,57 @@
+// The editor of a contract: checked before it is saved, and never saved over somebody else's change.
+import { call, make, plural } from "/static/api.js";
+
+const root = document.getElementById("sop");
+const text = document.getElementById("yaml");
+const said = document.getElementById("said");
+const problems = document.getElementById("problems");
+const path = `/v1/catalogue/sop/${encodeURIComponent(root.dataset.sop)}`;
+let kept = text.value;
+
+window.addEventListener("beforeunload", (event) => { if (text.value !== kept) event.preventDefault(); });
+
+async function check() {
+  said.textContent = "Checking…";
+  const found = await call("/v1/sops/lint", { method: "POST", body: { yaml: text.value } });
+  problems.replaceChildren(...found.problems.map((one) => make("li", {},
+    make("span", { class: `sev ${one.severity === "error" ? "warning" : "info"}` }, one.severity), " ",
+    make("button", { type: "button", class: "plain", onclick: () => find(one.where) }, one.where), ` ${one.message}`)));
+  said.textContent = found.problems.length ? `${plural(found.errors, "error")}, ${plural(found.warnings, "warning")}` : "Nothing was found. This checks the form of the text, not the medicine.";
+  return found.errors === 0;
+}
+
+// The last part of "rules.anticoagulation" is an id in the text.
+function find(where) {
+  const name = where.split(".").at(-1);
+  const at = text.value.search(new RegExp(`\\b${name.replace(/[^\w-]/g, ".")}\\b`));
+  text.focus();
+  if (at >= 0) {
+    text.setSelectionRange(at, at + name.length);
+    text.scrollTop = (text.value.slice(0, at).split("\n").length - 6) * 19.5;
+  }
+}
+
+async function save(body) {
+  const made = await call(path, { method: "PUT", body: { body, expected: Number(root.dataset.version) } });
+  root.dataset.version = made.version;
+  return made.version;
+}
+
+function deed(id, work) {
+  const button = document.getElementById(id);
+  button?.addEventListener("click", async () => {
+    button.disabled = true;
+    try { await work(); } catch (error) { said.textContent = error.status === 409 ? "Somebody saved another version meanwhile: copy your text, open the page anew." : `Not done: ${error.message}`; }
+    button.disabled = false;
+  });
+}
+
+deed("check", check);
+deed("save", async () => {
+  if (!(await check())) { said.textContent += ". Not saved: mend the errors first."; return; }
+  const version = await save({ yaml: text.value });
+  kept = text.value;
+  said.textContent = `Saved as version ${version}; live at the next turn of every case.`;
+  document.getElementById("state").textContent = `Version ${version}, saved here.`;
+});
+deed("back", async () => { await save(null); kept = text.value; location.reload(); });
