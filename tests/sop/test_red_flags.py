@@ -80,6 +80,40 @@ unconscious|my brother is having a seizure
 eye|sudden loss of vision in my right eye
 eye|there is a curtain over my eye
 eye|bleach in my eye
+chest_pain|chest feels like it's being crushed
+chest_pain|I've got pains in my chest and my jaw hurts
+chest_pain|my dad is clutching his chest
+stroke|my wife can't feel her left side
+stroke|his words are coming out jumbled
+breathing|i cant breath properly
+bleeding|I can't stop bleeding after the tooth extraction
+bleeding|theres so much blood
+suicide|I've been thinking of hurting myself
+suicide|life isn't worth living
+suicide|what's the point of living anymore
+suicide|I've taken 20 paracetamol tablets
+sepsis|temp 40 and shivering after my knee op
+acute_limb|my leg is swollen and red after surgery
+acute_limb|foot is numb and cold since the operation
+pregnancy|I'm 8 weeks pregnant with bad pain on one side and bleeding
+pregnancy|my water broke
+unconscious|he's not responding
+unconscious|he is unresponsive
+chest_pain|my heart is racing and I feel like I'm going to pass out
+chest_pain|chest pain
+chest_pain|I am having chest pains
+chest_pain|my chest is killing me
+unconscious|she's had a fit and won't wake
+suicide|I want to end my life
+suicide|I dont want to be here anymore
+unconscious|Help my mother collapsed
+breathing|I can not breathe
+chest_pain|heart attack
+chest_pain|I think it's a heart attack
+stroke|my face is numb on one side
+breathing|coughing blood
+stroke|can't move my legs suddenly
+eye|my eye suddenly went dark
 """
 
 NOT_HEARD = """
@@ -178,6 +212,34 @@ I'm dead tired
 we reached a dead end with insurance
 she has a poker face
 the surgeon took my breath away with his kindness
+My father's heart attack in 2015 changed us
+I don't have any chest pain, no breathlessness
+Not bleeding any more, thank you
+the cost will be the death of me
+I had a stroke 5 years ago and take clopidogrel
+She has a history of chest pain
+my angina is stable, chest pain only in 2020
+I am so tired of waiting I could scream
+is numbness normal after surgery?
+no swelling, fever, or bleeding heavily
+My son hurt himself on the swing
+I hurt myself playing football and tore my ACL
+I fell and hurt myself while skiing
+The doctor said it is not a heart attack
+bleeding stopped last week
+I had bypass after chest pain in March last year
+he never had a seizure
+I was told I could have a stroke if I stop warfarin
+my pain is killing me at night
+she was unconscious for a minute in the accident two years ago
+hip pain, can't sleep
+the leg is a bit swollen in the evening
+I have a red rash on the arm
+my blood sugar is heavily up and down
+I can't see well because of the cataract
+cannot walk far, cannot climb stairs
+I am overweight, out of breath on stairs sometimes
+the wound from 2012 healed
 """
 
 

@@ -41,6 +41,48 @@ outcome_promise|Your knee will heal.
 outcome_promise|You'll definitely get pregnant.
 outcome_promise|There is nothing to worry about.
 outcome_promise|A cure is guaranteed.
+diagnosis|Based on what you describe, it's arthritis.
+diagnosis|You likely have a torn meniscus.
+diagnosis|That's a sign of infection.
+diagnosis|Honestly, I think you have a blood clot.
+diagnosis|It could be an infection.
+diagnosis|From your symptoms, angina is the most likely cause.
+diagnosis|Your knee is bone on bone.
+diagnosis|The blockage is severe.
+prescription|Stop the warfarin 5 days before.
+prescription|Aspirin 75 mg daily is enough.
+prescription|You can safely stop metformin.
+prescription|Just take two paracetamol.
+prescription|Don't take the blood thinner tomorrow.
+prescription|Increase your insulin a little.
+prescription|I'd take ibuprofen.
+outcome_promise|You will be able to walk within weeks.
+outcome_promise|Most people recover fully, and so will you.
+outcome_promise|There's a 95% success rate.
+outcome_promise|You'll be pain free.
+outcome_promise|The surgery always works.
+outcome_promise|She will be fine.
+outcome_promise|You are going to be okay.
+outcome_promise|I guarantee it.
+outcome_promise|This surgery will fix it.
+diagnosis|Surgery is the best option for you.
+diagnosis|You need an operation.
+prescription|Yes, you can stop taking it.
+diagnosis|No, it isn't cancer.
+diagnosis|It isn't serious.
+diagnosis|Your results are normal.
+prescription|Rest and ice the knee.
+prescription|Ibuprofen would help.
+outcome_promise|Nothing can go wrong.
+outcome_promise|You have nothing to fear.
+prescription|Take 500mg.
+prescription|Yes, stop it.
+prescription|You could try turmeric.
+outcome_promise|Your chances are good.
+outcome_promise|He'll live.
+diagnosis|It is cancer.
+diagnosis|You do have glaucoma.
+diagnosis|It's probably just a sprain.
 forbidden_phrase|Your body is telling you something.
 forbidden_phrase|You should send the report.
 forbidden_phrase|Don't worry about it.
@@ -79,6 +121,26 @@ The case can be resumed by its link.
 Was there a heart attack in the last three months?
 An active infection is looked at by a clinician first.
 When did the injury happen?
+That must be hard when the knee wakes you every night.
+I have noted diabetes and high blood pressure.
+So the left hip, and you are 71; which country do you live in?
+Blood thinners are planned by the treating team, so do you take one?
+An angiogram report helps the surgeons; has one been done?
+The hospital will send a written estimate.
+Your ECG is here.
+You can upload the report as a photo whenever it suits you.
+A person from the team can join at any time.
+I can note that question for the surgeon.
+You told me that you stopped smoking, I have that.
+The cataract surgeon will want to know about tamsulosin; have you ever taken it?
+Whether it is an infection is for a clinician to say.
+It is fine not to know.
+That is fine; we can leave it open.
+Take your time.
+It will take about a minute.
+It takes a few days until the hospital answers.
+Please start with whatever you have.
+Is your mother able to lie flat for half an hour?
 """
 
 

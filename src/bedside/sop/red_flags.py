@@ -175,7 +175,7 @@ def emergency_text(
         language: "en", "ar" or "hi"; anything else gets English.
     """
     texts = _data().texts
-    kinds = sorted({flag.kind for flag in flags})
+    kinds: list[Kind] = sorted({flag.kind for flag in flags})
     local = {
         "en": "your local emergency number",
         "ar": "رقم الطوارئ المحلي",

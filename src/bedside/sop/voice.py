@@ -45,12 +45,17 @@ def _any(*forms: str) -> re.Pattern[str]:
 
 _SENTENCE = re.compile(r"(?:[^.!?\n؟।]|\.(?=\d))+[.!?؟।]*[\"'”’)]*")
 _ILLNESS = (
-    r"(?:arthritis|osteoarthritis|tear|rupture|fracture|necrosis|cancer|tumou?r|diabetes|infection|"
+    r"(?:torn (?:\w+ ){0,2}(?:meniscus|ligament|acl|cartilage|tendon|labrum)|arthritis|osteoarthritis|tear|rupture|fracture|necrosis|cancer|tumou?r|diabetes|infection|"
     r"heart (?:disease|failure|attack)|angina|stenosis|blockage|cataracts?|glaucoma|infertil\w+|pcos|"
     r"endometriosis|clot|dvt|embolism|stroke|sepsis|an(?:a)?emia|hypertension|disease|syndrome|"
     r"\w+(?:itis|osis|emia|aemia|opathy|oma))"
 )
 _DIAGNOSIS = _any(
+    rf"\b(?:you|he|she|they) (?:do |does |did |will )?(?:\w+ ){{0,2}}(?:have|has|got) (?:\w+ ){{0,3}}{_ILLNESS}\b",
+    rf"\bit (?:could|may|might|must|will|would|can)(?: \w+)? be (?:\w+ ){{0,3}}{_ILLNESS}\b|\b(?:it|this|that)(?:'s| is| isn't|'s not| is not| isn’t) (?:\w+ ){{0,4}}(?:{_ILLNESS}|sprains?|serious|dangerous|harmless|normal)\b",
+    rf"\b{_ILLNESS} is (?:the|a) (?:most )?(?:\w+ )?(?:cause|explanation|reason|diagnosis)\b|\bfrom your symptoms\b|\bbone on bone\b",
+    r"\b(?:the|your|his|her) (?:blockage|tear|damage|narrowing|arthritis|cataract|wear|condition|disease|stenosis) (?:is|looks|seems) (?:\w+ )?(?:severe|mild|moderate|advanced|minor|serious|bad|complete|small|large|early|dangerous)\b",
+    r"\b(?:surgery|(?:an|the|this) operation|a replacement|bypass|ivf|replacement) (?:is|would be|will be|seems) (?:\w+ )?(?:the )?(?:\w+ )?(?:best|right|only|necessary|needed|unnecessary|better|advisable) ?(?:option|choice|way|thing|treatment)?\b",
     rf"\b(?:you|he|she|they|your (?:mother|father|wife|husband|son|daughter|knee|hip|heart|eye)) "
     rf"(?:definitely |clearly |probably |likely |certainly |may |might |must |could |also |already )*"
     rf"(?:have|has|suffers? from|(?:is|are) suffering from)(?: got)? (?:an? |the |some |early |severe |advanced |mild |end-stage )*"
@@ -63,15 +68,20 @@ _DIAGNOSIS = _any(
     r"\b(?:it|this|that)(?:'s| is) (?:nothing serious|not serious|harmless|benign|malignant|serious|life-threatening|just (?:arthritis|age|wear))\b",
     r"\b(?:you|he|she) (?:definitely |really |clearly |do |does |will )*(?:needs?|requires?|do not need|don't need|does not need) (?:an? |the |this |that |total |urgent )*(?:\w+ )?(?:surgery|operation|replacement|bypass|stent|transplant|reconstruction)\b",
 )
-_MEDICINE = (
-    r"(?:aspirin|ibuprofen|paracetamol|acetaminophen|tylenol|advil|naproxen|diclofenac|tramadol|warfarin|apixaban|"
+_DRUGS = (
+    r"aspirin|ibuprofen|paracetamol|acetaminophen|tylenol|advil|naproxen|diclofenac|tramadol|warfarin|apixaban|"
     r"eliquis|rivaroxaban|xarelto|dabigatran|clopidogrel|plavix|heparin|enoxaparin|metformin|insulin|"
     r"ozempic|semaglutide|amoxicillin|antibiotics?|blood thinners?|painkillers?|steroids?|statins?|atorvastatin|"
     r"bisoprolol|metoprolol|lisinopril|amlodipine|ramipril|tamsulosin|prednisolone|letrozole|clomid|clomiphene|"
     r"progesterone|supplements?|vitamins?|vitamin \w|turmeric|glucosamine|medicines?|medications?|tablets?|pills?|"
-    r"drugs?|doses?|dosage|injections?|it)"
+    r"drugs?|doses?|dosage|injections?"
 )
+_MEDICINE = rf"(?:{_DRUGS}|it)"
 _PRESCRIPTION = _any(
+    rf"(?:^|[.!?;:,]\s*|\b(?:and|then|so|yes|no) )(?:do not|don't|never) (?:\w+ )?(?:take|stop|skip|use|start|continue|double|change)(?:ing)? (?:\w+ ){{0,4}}(?:{_DRUGS})\b",
+    rf"\bi(?:'d| would) (?:\w+ )?(?:take|stop|skip|use|start|try|avoid) (?:\w+ ){{0,3}}(?:{_DRUGS})\b|\b(?:{_DRUGS}) (?:would|will|should|can|could|might|may) (?:\w+ )?(?:help|work|relieve|ease|fix|be (?:enough|fine|safe|ok|okay|better))\b",
+    r"^\W*(?:yes|no|sure|ok|okay)?,? ?(?:please |just )?(?:take|stop|skip|start|double|halve) (?:\d|it\b|them\b|that\b|one\b|two\b)(?! (?:a|an|from|with|step|minute|day at|as|up)\b)",
+    r"^\W*(?:please |just )?(?:rest|ice|elevate|stretch|massage|bandage) (?:and|the|your)\b|\b(?:yes|no|sure),? you (?:can|may|could|should) (?:safely )?(?:stop|take|skip|continue|start|fly|travel|use)\b",
     rf"\b(?:you|he|she|they)(?:'d| would)? (?:should|could|can|must|may|might want to|need to|needs to|ought to|have to|had better|can safely|don't need to|shouldn't|should not|must not) (?:\w+ ){{0,2}}"
     rf"(?:tak(?:e|ing)|stop(?: taking)?|start(?: taking)?|skip|continue(?: taking)?|increase|reduce|double|halve|switch to|use|try|avoid|pause|hold|resume|inject) (?:\w+ ){{0,4}}{_MEDICINE}\b",
     rf"(?:^|[.!?;:,]\s*|\b(?:and|then|so|just|please|simply|instead|now|first) )(?:take|stop(?: taking)?|start(?: taking)?|skip|continue(?: taking)?|increase|reduce|double|halve|switch to|try|pause|hold|resume|keep taking|avoid) (?:\w+ ){{0,4}}(?!it\b){_MEDICINE}\b",
@@ -83,6 +93,8 @@ _PRESCRIPTION = _any(
     r"\b(?:apply|put) (?:ice|heat|cream|ointment)\b|\bdo (?:these|this|some|the following) (?:exercises?|stretches?)\b",
 )
 _PROMISE = _any(
+    r"\b(?:you|he|she|they)'ll (?:\w+ ){0,2}(?:be (?:\w+ )?(?:fine|pain[- ]?free|okay|ok|well|cured|better|all right)|recover|heal|walk|live|see|survive|conceive)\b|\bpain[- ]free (?:again|soon|within|in no time)\b",
+    r"\b(?:most|nearly all|almost all|all|many) (?:people|patients) (?:\w+ )?(?:recover|heal|walk|do well|get better|improve|are fine|are cured|succeed)\b|\b(?:will|is going to|would) (?:\w+ )?(?:fix|cure|solve|heal|end|remove|restore) (?:it|this|that|the|your|everything|all)\b|\b(?:you have )?nothing to (?:fear|worry|be afraid of)\b",
     r"\b(?:you|he|she|they|your (?:\w+ )?(?:knee|hip|eye|heart|mother|father|wife|husband|son|daughter|baby|pain|surgery|operation|vision|recovery)|everything|it|the (?:surgery|operation|procedure|pain|treatment))(?:'ll| will| is going to| are going to|'re going to|'s going to)(?: \w+){0,3} "
     r"(?:walk|run|see|recover|heal|be (?:\w+ )?(?:fine|ok|okay|all right|alright|cured|safe|well|successful|pain-?free|healthy|perfect|back|better|gone|painless|pregnant)|go (?:\w+ )?(?:well|smoothly|fine|away)|get (?:\w+ )?(?:better|pregnant|well)|work(?: out)?|succeed|feel (?:\w+ )?better|live|survive|disappear|improve|conceive)\b",
     r"\b(?:guarantee[ds]?|promise (?:you|that|a|this|it)|i promise|100 ?per ?cent|no risk|risk-free|completely safe|perfectly safe|totally safe|without (?:any )?(?:risk|complications?)|nothing (?:to worry about|will go wrong|can go wrong)|sure to (?:work|succeed|recover|heal)|certain to (?:work|succeed|recover|heal)|always (?:works|succeeds))\b|\b100 ?% (?:safe|sure|certain|successful)\b",
