@@ -15,6 +15,7 @@ from bedside.core.errors import AccessDenied, NotFound
 from bedside.core.ids import ActorId, TenantId
 from bedside.settings import load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine, memories
+from bedside.wiring.keeping import erase
 
 DOCTOR = Who(tenant=TenantId("default"), actor=ActorId("dr-brown"))
 OTHER = Who(tenant=TenantId("default"), actor=ActorId("dr-green"))
@@ -142,3 +143,20 @@ def test_the_command_line_shows_and_takes_back(
     assert main(["memory", "forget", "fact-none", *home]) == 1
     assert main(["memory", "withdraw", *home]) == 0
     assert "Consent withdrawn; 0 notes removed." in capsys.readouterr().out
+
+
+@pytest.mark.requirement("RELIABILITY-20")
+def test_erasing_a_patient_takes_the_notes_said_under_them_and_no_others(opened: Any) -> None:
+    engine = opened(BEDSIDE_MEMORIES="true")
+    load(engine)
+    asyncio.run(memories.give_consent(engine, DOCTOR))
+    for of in ("ada", "ben", None):
+        say(engine, SAID, of=of)  # the same words three times
+    say(engine, "Remember that I prefer the zebrafinch plan first.", of="ada")
+    before = asyncio.run(memories.overview(engine, DOCTOR))["notes"]
+    assert [note["patient"] for note in before] == ["ada", None, "ben", "ada"]
+    receipt = asyncio.run(erase(engine, "ada", DOCTOR))
+    assert receipt["residual_bytes"] == 0, receipt["residual"]
+    assert receipt["removed"]["memory_fact"] == 2
+    after = asyncio.run(memories.overview(engine, DOCTOR))["notes"]
+    assert after == [note for note in before if note["patient"] != "ada"]
