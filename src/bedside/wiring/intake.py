@@ -6,31 +6,33 @@ that grants, documents, audit and erasure work on it as on any patient.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
 from bedside.core.ids import PatientId
 from bedside.core.turn import TurnRequest
 from bedside.core.value import value
 from bedside.flows.intake.book import Book
-from bedside.flows.intake.needs import Upload
+from bedside.flows.intake.case import load as load_case
 from bedside.flows.trace import TurnResult
-from bedside.record.documents import documents_of
-from bedside.storage import access
+from bedside.storage import access, conversations
 from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Ask, Who
 from bedside.wiring.engine import Engine
 from bedside.wiring.running import Event
+from bedside.wiring.uploads import intake_upload
 
 __all__ = [
-    "LONGEST_MESSAGE", "Say", "contracts", "finished", "read_uploads", "require_case", "send", "start_case",
+    "LONGEST_MESSAGE", "Say", "contract_text",
+    "contracts", "finished", "require_case", "send", "start_case",
     "stream", "upload",
 ]  # fmt: skip
 
@@ -228,24 +230,26 @@ async def upload(
 
 
 async def _keep(engine: Engine, who: Who, case: str, filename: str, body: bytes) -> str:
-    added = await engine.attach(case, [(filename, body)], who)
-    return str(added[0]["document_id"])
+    book = await contracts(engine, who)
 
+    def sop(connection: Connection) -> str:
+        kept = conversations.load_state(connection, tenant=who.tenant, session_id=case, person="")
+        return load_case(json.loads(kept)).facts.sop if kept is not None else "_generic"
 
-def read_uploads(connection: Connection, grant: Grant) -> tuple[Upload, ...]:
-    """The case's documents, oldest first; what was not interpreted is "stored"."""
-    return tuple(
-        Upload(
-            id=one.id,
-            type=one.category or "unknown",
-            status="stored" if one.status == "complete" else one.status,
-            label=one.file_name or one.title,
-            findings={},
-        )
-        for one in documents_of(connection, grant)
-    )
+    contract = book.get(await engine.store.read(sop))
+    return await intake_upload(engine, case, filename, body, who, contract=contract)
 
 
 async def contracts(engine: Engine, who: Who) -> Book:
     """The live contracts of the tenant."""
     return Book(await engine.turning.hot.of(who.tenant))
+
+
+async def contract_text(engine: Engine, who: Who, sop: str) -> str | None:
+    """The YAML of a live contract: the saved one, else the one that ships; `None` for neither."""
+    data = await engine.turning.hot.of(who.tenant)
+    saved = (data.get("sop") or {}).get(sop)
+    if saved is not None:
+        return str(saved["yaml"])
+    path = resources.files("bedside.sop") / "data" / "contracts" / f"{sop}.yaml"
+    return path.read_text(encoding="utf-8") if sop.isidentifier() and path.is_file() else None

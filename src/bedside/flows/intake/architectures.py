@@ -161,7 +161,11 @@ def _write_step(view: View[Case], name: str) -> Step[Case]:
         checks=(
             guardrails("intake", asked=view.request.text),
             *checks_of(
-                now.contract, now.case.facts, voice=taking.voice_of(now, _said_before(view))
+                now.contract,
+                now.case.facts,
+                voice=taking.voice_of(now, _said_before(view)),
+                said=taking.own_words(view),
+                agreed=now.case.consent.state == "confirmed",
             ),
         ),
         unaided=lambda _view: Draft(text="", by="rules"),

@@ -12,6 +12,7 @@ from typing import Any
 
 from bedside.core.context import Assembly
 from bedside.core.turn import Check, Draft, Finding
+from bedside.flows.intake.bounds import beyond, foreign
 from bedside.sop.contract import Contract
 from bedside.sop.scope import premature
 from bedside.sop.state import Document, State
@@ -26,6 +27,9 @@ _FORM = (
     "or after it"
 )
 _WHY = {
+    "diagnosis": "it names an illness that the person did not: leave that to a doctor",
+    "prescription": "it speaks of a medicine or a dose: leave that to a doctor",
+    "outcome_promise": "it speaks of how things will turn out: leave that to a doctor",
     "premature_match": "it announces matching while something mandatory is missing: ask for that instead",
     "document_status": "it says of a document what its status does not say: repeat the status as given",
     "two_questions": "it asks more than one question: keep the most useful one",
@@ -35,7 +39,12 @@ _WHY = {
 
 
 def checks_of(
-    contract: Contract, state: State, *, voice: Callable[[str], Sequence[Any]] | None = None
+    contract: Contract,
+    state: State,
+    *,
+    voice: Callable[[str], Sequence[Any]] | None = None,
+    said: Sequence[str] = (),
+    agreed: bool = False,
 ) -> tuple[Check, ...]:
     """The checks of one model step, in their order; without `voice` those of the finished message."""
     missing = contract.missing_for_matching(state)
@@ -71,7 +80,32 @@ def checks_of(
             for one in voice(draft.text)
         ]
 
-    return (scope, honest) if voice is None else (form, scope, honest, manner)
+    def bounds(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        if not draft.by.startswith("model"):
+            return ()
+        if voice is not None and foreign(draft.text):
+            want = "it is not in the language of the conversation: write in English alone"
+            return (
+                Finding(
+                    id="IN-12", want="repair", otherwise="remove", detail=want,
+                    at=(0, len(draft.text)),
+                ),
+            )  # fmt: skip
+        return [
+            Finding(
+                id="IN-12", want="repair", otherwise="remove", detail=_WHY.get(one.id, one.id),
+                at=(one.start, one.end),
+            )
+            for one in beyond(
+                draft.text,
+                said=said,
+                agreed=agreed,
+                about=(contract.title, *contract.names),
+            )
+        ]  # fmt: skip
+
+    return (scope, honest) if voice is None else (form, scope, honest, manner, bounds)
 
 
 def _spans(draft: Draft, sentences: Sequence[str], why: str) -> list[Finding]:

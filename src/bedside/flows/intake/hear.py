@@ -142,7 +142,7 @@ def _fields(known: Known) -> dict[str, Any]:
 
 def _alerts(heard: Signals, flags: Sequence[Any]) -> list[str]:
     found = [f"red_flag:{flag.id}" for flag in flags]
-    if heard.wants_person or act == "person":
+    if heard.wants_person:
         found.append("person")
     if set(heard.asks) & {"advice", "duration", "other"}:
         found.append("question")

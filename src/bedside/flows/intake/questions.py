@@ -69,7 +69,7 @@ def still_open(now: Situation) -> str | None:
     field = now.contract.field(asked)
     if field is None or now.case.facts.get(asked).status != "asked":
         return None
-    turned = bool(now.heard.signals.asks) or now.heard.signals.wants_person or bool(now.uploaded)
+    turned = bool(now.heard.signals.asks) or now.heard.signals.wants_person or not now.heard.text
     return asked if turned and not now.heard.reading.said else None
 
 

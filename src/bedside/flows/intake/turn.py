@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UPLOADS", "base_prompt", "by_rule", "changes", "compose", "language_of", "nothing_more",
+    "own_words",
     "plan", "say", "situation", "staged_order", "veil", "voice_of",
 ]  # fmt: skip
 
+_DEEDS = {"person": "I would like to talk to a person.", "skip": "I would rather not say."}
+"""Deeds that a page has a button for, in the words that they stand for."""
 UPLOADS = CaseUploads(name="uploads", deadline_ms=2_000)
 
 
@@ -65,7 +68,7 @@ def plan(request: TurnRequest, opened: Opened[Case], dispatch: Dispatch) -> Plan
     foreign = "" if act else manner.detected(request.text)
     heard = hear(
         opened.state,
-        "" if act else request.text,
+        _DEEDS.get(act, "") if act else request.text,
         Book(opened.data),
         turn_id=str(opened.turn),
         language=spoken if spoken != opened.state.facts.language else "",
@@ -104,6 +107,7 @@ def by_rule(view: View[Case]) -> bool:
         or heard.settled
         or view.request.act
         or heard.signals.wants_person
+        or "advice" in heard.signals.asks
         or heard.case.consent.state in {"asked", "confirming"}
         or heard.case.status != "intake"
         or heard.case.facts.language != "en"
@@ -205,6 +209,15 @@ def veil(case: Case) -> tuple[str, ...]:
     """What identifies the person and must not leave: the name as it was given."""
     name = case.facts.value("name")
     return (str(name),) if name else ()
+
+
+def own_words(view: View[Case]) -> tuple[str, ...]:
+    """The person's messages, and what is known: a model may repeat these, and nothing like them."""
+    now = situation(view)
+    said = [one.body for one in view.opened.history if one.role == "user"]
+    known = [one.said for one in now.case.facts.fields.values() if one.status == "known"]
+    names = [now.contract.title, *now.contract.names]
+    return (*said, view.request.text, *known, *names)
 
 
 def voice_of(now: Situation, history: Sequence[str] = ()) -> Callable[[str], Sequence[Any]]:

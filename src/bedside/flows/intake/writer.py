@@ -159,6 +159,7 @@ def _noted(now: Situation) -> list[str]:
     nothing = not (noted or changed or open_ones or heard.word or heard.chose or heard.procedure)
     nothing = nothing and not heard.signals.defers
     asked = now.heard.before_asking
+    nothing = nothing and bool(heard.text)
     if nothing and heard.reading.repeated:
         return [phrase("same", lang)]
     if (
@@ -192,7 +193,7 @@ def _papers(now: Situation) -> list[str]:
             if eta is None or eta >= 45  # noqa: PLR2004 - seconds that are called a minute
             else phrase("seconds", lang, n=max(5, 5 * round(eta / 5)))
         )
-        if status != "failed_transient":
+        if status != "failed_transient" or key == now.uploaded:
             out.append(phrase(f"file_{status}", lang, label=document.label, eta=about))
     return out
 

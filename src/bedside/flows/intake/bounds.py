@@ -1,0 +1,154 @@
+"""What a model may speak of at all: its bounds by structure, where lists of phrases end (IN-12). Pure.
+
+A statement that names an illness, a medicine, a dose or an outcome is cut unless it repeats the
+person's own words or leaves the matter to a doctor. So is one that claims that something was sent
+or matched before the person agreed, and a whole message in a language that is not the case's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bedside.clinical.drugs import find_drugs
+from bedside.core.value import value
+from bedside.flows.intake.lexicon import conditions, phrase_pattern
+from bedside.sop.languages import detect
+
+__all__ = ["Beyond", "beyond", "foreign"]
+
+
+@value
+class Beyond:
+    """A sentence at [start, end) that is out of bounds; `id` names which."""
+
+    id: str
+    start: int
+    end: int
+
+
+_SENTENCE = re.compile(r"(?:[^.!?\n؟।。！？]|\.(?=\d))+[.!?؟।。！？]*[\"'”’)]*\s*")
+_ILLNESS = re.compile(
+    r"\b(?:\w{3,}(?:itis|osis|oma|emia|aemia|opathy|algia|plegia|ectasia|sclerosis|stenosis)|cancers?|tumou?rs?|gout|lupus|fractures?|"
+    r"broken|torn|tears?|ruptured?|clots?|blockages?|blocked|sepsis|infections?|infected|strokes?|angina|heart (?:attack|failure|disease|problem)|"
+    r"kidney (?:failure|disease|stones?)|liver disease|cirrhosis|hernia|ulcers?|migraines?|epilepsy|seizures?|dementia|parkinson\w*|alzheimer\w*|"
+    r"meniscus|ligament injury|wear and tear|degenerat\w+|slipped disc|sciatica|cysts?|fibroids?|endometriosis|pcos|infertil\w*|glaucoma|cataracts?|"
+    r"pneumonia|tuberculosis|tb|covid|flu|malaria|typhoid|hiv|hepatitis|allerg(?:y|ic reaction)|asthma|copd|embolism|dvt|aneurysm|ischa?emi\w*|"
+    r"depression|anxiety disorder|diagnos\w+|syndrome|disorder|malignan\w+|benign)\b",
+    re.IGNORECASE,
+)
+_MEDICINE = re.compile(
+    r"\b(?:antibiotics?|pain ?killers?|steroids?|statins?|blood thinners?|beta.?blockers?|insulin|injections?|supplements?|vitamins?|"
+    r"anti-?inflammator\w+|nsaids?|opioids?|antidepressants?|sedatives?|sleeping (?:pill|tablet)s?|over.the.counter|creams?|ointments?|drops|tablets?|pills?|capsules?|doses?|dosage)\b",
+    re.IGNORECASE,
+)
+_DOSE = re.compile(
+    r"\b\d+(?:[.,]\d+)?\s?(?:mg|mcg|µg|g|ml|iu|units?|tablets?|pills?|capsules?|drops|puffs?)\b"
+    r"|\b(?:once|twice|three times|\d+ times|every \w+ hours?)\b[^.!?]{0,12}\b(?:daily|a day|per day|day|night)\b|\b(?:half|double|extra|whole) (?:a |the |your )?(?:tablet|dose|pill)\b",
+    re.IGNORECASE,
+)
+_OUTCOME = re.compile(
+    r"\b(?:you|he|she|they|your \w+|it|this|the (?:operation|surgery|procedure|treatment))(?:'ll| will| won't| will not| is going to| are going to| should| can expect to) "
+    r"(?:\w+ ){0,2}?(?:be (?:fine|ok|okay|well|back|cured|safe|able|healed|pain.?free|walking|successful|pregnant|alright|all right|good)|get (?:better|well|pregnant)|walk|run|recover|survive|heal|live|"
+    r"make it|make a|improve|succeed|work|go well|feel (?:better|fine)|see (?:clearly|again)|die|hurt|fail|have a (?:baby|good|full))\b"
+    r"|\b(?:full|complete|quick|speedy|fast) recovery\b|\b(?:no|little|minimal|low|high|without any?) risks?\b|\b(?:always|never|rarely) (?:succeeds?|fails?|works?)\b"
+    r"|\b(?:success|survival|cure) rates?\b|\b(?:chances?|odds|likelihood|probability)\b|\b\d{1,3}\s?(?:%|percent|per cent)\b"
+    r"|\b(?:not|isn't|nothing) (?:cancer|serious|dangerous|to worry about|life.threatening)\b|\bdon't worry\b|\bno need to worry\b|\bguarantee\w*\b|\bi promise\b"
+    r"|\b(?:perfectly|completely|totally|quite|very) safe\b|\bsafe for you\b|\b(?:do|does) not need (?:an? |any )?(?:surgery|operation|treatment|doctor)\b|\bdon't need (?:an? |any )?(?:surgery|operation)\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:you|he|she|they) (?:should|must|ought to|need to|can safely|could try|may want to|might try|had better)\b|\bi(?:'d| would)? (?:recommend|suggest|advise|prescribe)\b"
+    r"|\b(?:try|keep|stop|start|avoid|continue) (?:taking|using|eating|drinking|resting|icing)\b|\b(?:sounds? like|looks? like|points? to|consistent with|typical of|signs? of|symptoms? of|suggests?|indicates?)\b"
+    r"|\b(?:most likely|probably|likely) (?:an? |the |just |only )?\w+",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"\b(?:you(?:'ve| have)? (?:said|told|mentioned|wrote|shared|noted|described|asked)|i(?:'ve| have)? (?:noted|written down|recorded|got|added)|noted|thank(?:s| you) for (?:telling|sharing|letting)|got it|understood|"
+    r"so (?:that's|it's|this is)|i see that you|as you (?:said|wrote))\b",
+    re.IGNORECASE,
+)
+_DEFERS = re.compile(
+    r"\b(?:doctors?|surgeons?|specialists?|hospitals?|medical team|clinicians?|physicians?|their team)\b[^.!?]{0,60}\b(?:decides?|will (?:decide|tell|say|answer|explain|look|review|advise)|can (?:tell|answer|say|advise|explain)|question|has to|needs? to (?:answer|decide))\b"
+    r"|\b(?:question for|ask|up to|leave (?:that|it) to|talk to|check with|speak (?:to|with)) (?:your |a |the )?(?:own )?(?:doctors?|surgeons?|specialists?|hospital|medical team|prescriber)\b"
+    r"|\b(?:cannot|can't|can’t|not able to|unable to|am not a doctor|not a doctor)\b",
+    re.IGNORECASE,
+)
+_SENT = re.compile(
+    r"\b(?:i|we)(?:'m|'ve|'ll| am| are| have| will| just)?\b[^.!?]{0,20}\b(?:sent|sending|send|shared|sharing|forwarded|forwarding|booked|booking|scheduled|matched|matching|started (?:matching|the search)|arranged|contacted|contacting|submitted|referred|reserved|connected)\b"
+    r"|\b(?:you|your (?:case|file|details|records|information|documents))(?:'re| are| is| has been| have been| was| were) (?:now |already |being )?(?:sent|shared|forwarded|booked|scheduled|matched|submitted|referred|accepted|approved|confirmed)\b"
+    r"|\b(?:appointment|booking|surgery|operation|consultation|slot) (?:is|has been|was) (?:booked|confirmed|scheduled|set|reserved)\b|\b(?:the )?hospitals? (?:has|have) (?:received|accepted|got|seen)\b",
+    re.IGNORECASE,
+)
+_LATER = re.compile(
+    r"\b(?:once|when|after|until|before|as soon as|only (?:if|with|when)|unless|if you|nothing|not|never|no one|nobody|can't|cannot|would|could|may i|shall i)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def foreign(text: str, language: str = "en") -> bool:
+    """Is any of the message in another language than the case's?"""
+    for part in (text, *_SENTENCE.findall(text)):
+        code = detect(part).code
+        if code not in {"unknown", language}:
+            return True
+    letters = [char for char in text if char.isalpha()]
+    strange = sum(char > "\u024f" for char in letters)
+    return language == "en" and strange > 2  # noqa: PLR2004 - a name may hold a letter or two
+
+
+def beyond(
+    text: str, *, said: Sequence[str], agreed: bool, about: Sequence[str] = ()
+) -> tuple[Beyond, ...]:
+    """The statements that are out of bounds.
+
+    Args:
+        text: The model's message.
+        said: The person's own messages and what is known, for what may be repeated.
+        agreed: True once the person has confirmed that things are shared.
+        about: Names of the case's own procedure, which are no illness.
+    """
+    own = " ".join(said).casefold()
+    names = phrase_pattern(about) if about else None
+    found: list[Beyond] = []
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group()
+        plain = names.sub("operation", sentence) if names else sentence
+        why = _why(plain, own, agreed=agreed)
+        if why:
+            found.append(Beyond(id=why, start=match.start(), end=match.end()))
+    return tuple(found)
+
+
+def _why(sentence: str, own: str, *, agreed: bool) -> str:
+    asks = sentence.rstrip(" \"'”’)").endswith(("?", "؟"))
+    if not agreed and not asks and _SENT.search(sentence) and not _LATER.search(sentence):
+        return "premature_match"
+    if _DOSE.search(sentence) and not _repeats(sentence, own):
+        return "prescription"
+    if asks and not _ADVICE.search(sentence):
+        return ""
+    if _DEFERS.search(sentence) and not (_ADVICE.search(sentence) or _OUTCOME.search(sentence)):
+        return ""
+    if _OUTCOME.search(sentence):
+        return "outcome_promise"
+    named = bool(find_drugs(sentence)) or _MEDICINE.search(sentence) is not None
+    ill = _ILLNESS.search(sentence) is not None or bool(conditions(sentence))
+    if not (named or ill):
+        return ""
+    if _SAID.search(sentence) and _repeats(sentence, own) and not _ADVICE.search(sentence):
+        return ""
+    return "prescription" if named else "diagnosis"
+
+
+def _repeats(sentence: str, own: str) -> bool:
+    """Does every illness, medicine and figure of the sentence stand in the person's own words?"""
+    terms = [
+        *(match.group() for match in _ILLNESS.finditer(sentence)),
+        *(match.group() for match in _MEDICINE.finditer(sentence)),
+        *(sentence[one.start : one.end] for one in conditions(sentence)),
+        *(sentence[one.start : one.end] for one in find_drugs(sentence)),
+        *re.findall(r"\d+(?:[.,]\d+)?", sentence),
+    ]
+    return all(term.casefold() in own for term in terms)
