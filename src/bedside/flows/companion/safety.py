@@ -18,6 +18,7 @@ __all__ = ["Danger", "attacking", "danger_in", "help_text", "wants_to_resume"]
 Level = Literal["stop", "concern"]
 _QUOTED = re.compile(r"[\"“”«»][^\"“”«»]{1,300}[\"“”«»]|(?<!\w)'[^'\n]{3,300}'(?!\w)")
 _CLAUSE = re.compile(r"[.!?;\n]+")
+_DENIAL = re.compile(r"\b(never|not|nobody|no one|wouldn't|didn't|doesn't|isn't|neither)\b")
 _TELLING = re.compile(
     r"\b(he|she|they|my [a-z]+|a friend|someone|somebody|mum|mom|dad|the [a-z]+|lyrics?|song|film|"
     r"movie|book|novel|line|quote|poem|show|text|titled|called|said|says|wrote|reads)\b"
@@ -64,9 +65,9 @@ def _level(text: str, match: re.Match[str], kind: str, rules: Mapping[str, Any])
             told = text[max(0, quoted.start() - 60) : quoted.start()]
             return None if kind == "violence" else "concern" if _TELLING.search(told) else None
     kept = _any(match[0], rules["keeps_denial"])
-    if not kept and _any(before, rules["denied"]):
+    if not kept and (_any(before, rules["denied"]) or _DENIAL.search(match[0])):
         return None
-    if _any(clause, rules["third"]) and "i " not in f"{match[0]} ":
+    if kind == "self_harm" and _any(clause, rules["third"]) and "i " not in f"{match[0]} ":
         return "concern"
     if _of_another(before, kind):
         return "concern"

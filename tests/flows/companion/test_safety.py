@@ -1,0 +1,80 @@
+"""What stops the process and what does not: sentences labelled by hand (see evals/companion_cases.yaml)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import chain
+
+import pytest
+import yaml
+
+from bedside.flows.companion.safety import attacking, danger_in, help_text, wants_to_resume
+from bedside.flows.companion.tables import tables_of
+
+CASES = yaml.safe_load(files("bedside.evals").joinpath("companion_cases.yaml").read_text("utf-8"))
+RULES = tables_of(None).safety
+LATER = CASES["held_out"]
+
+
+def test_there_are_enough_cases():
+    first = [*CASES["stop"].values(), *CASES["free"].values(), CASES["hold"], CASES["pass"]]
+    assert sum(map(len, first)) >= 150
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in CASES["stop"].items() for text in texts]
+)
+def test_danger_now_stops_the_process(kind, text):
+    found = danger_in(text, RULES)
+    assert found is not None
+    assert (found.kind, found.level) == (kind, "stop")
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", [*chain.from_iterable(CASES["free"].values()), *LATER["free"]])
+def test_idioms_quotes_others_the_past_and_denials_do_not_stop_it(text):
+    found = danger_in(text, RULES)
+    assert found is None or found.level == "concern"
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", LATER["stop"])
+def test_danger_in_words_not_seen_before_stops_it(text):
+    found = danger_in(text, RULES)
+    assert found is not None
+    assert found.level == "stop"
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", [*CASES["hold"], *LATER["hold"]])
+def test_an_attack_is_not_given_to_the_other(text):
+    assert attacking(text, RULES) in text
+    assert attacking(text, RULES)
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", [*CASES["pass"], *LATER["pass"]])
+def test_what_only_looks_like_an_attack_may_be_given(text):
+    assert attacking(text, RULES) == ""
+
+
+@pytest.mark.requirement("CM-14")
+def test_help_is_that_of_the_country_and_of_the_deployer():
+    assert "988" in help_text(RULES, country="us")
+    assert "findahelpline" in help_text(RULES, country="XX")
+    own = tables_of(
+        {"prompt": {"companion/safety": {"text": "help: {XX: Ask the night nurse on 4711}"}}}
+    )
+    assert help_text(own.safety, country="XX") == "Ask the night nurse on 4711"
+
+
+@pytest.mark.requirement("CM-14")
+def test_only_the_exact_words_go_on_after_a_stop():
+    assert wants_to_resume("I am safe and want to go on.", RULES)
+    assert not wants_to_resume("I am not safe and want to go on", RULES)
+    assert not wants_to_resume("ok", RULES)
+
+
+def test_the_texts_say_that_nobody_reviewed_them():
+    assert RULES["reviewed"] is False

@@ -1,0 +1,204 @@
+"""The wall: canaries planted with one person, looked for in everything that is the other's."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+from sqlalchemy import select
+
+sys.path.insert(0, str(Path(__file__).parent))
+from house import SESSION, House
+
+from bedside.core.errors import BedsideError
+from bedside.core.ids import ActorId
+from bedside.flows import states
+from bedside.storage.conversations import load_state
+from bedside.storage.tables import metadata
+from bedside.storage.tables.turn import turn as turn_table
+from bedside.wiring.companion import WITHDRAWN, overview
+
+CANARIES = 1_000
+EACH = 25
+"""Canaries a message."""
+
+
+def canaries(seed: int = 7) -> list[str]:
+    random_ = random.Random(seed)
+    letters = "bcdfghjklmnpqrstvwxz"
+    return ["Q" + "".join(random_.choices(letters, k=9)) for _ in range(CANARIES)]
+
+
+def others_rows(connection, *, mine: str) -> dict[str, str]:
+    """Every row of the store that is not the planter's own, as text, by table."""
+    found: dict[str, list[str]] = {}
+    own_turns = {
+        row.id
+        for row in connection.execute(select(turn_table.c.id).where(turn_table.c.actor == mine))
+    }
+    own_sources = set(
+        connection.execute(
+            select(metadata.tables["message"].c.source).where(
+                metadata.tables["message"].c.person == mine
+            )
+        ).scalars()
+    )
+    prompt = metadata.tables["turn_prompt"]
+    own_prompts = set(
+        connection.execute(select(prompt.c.sha256).where(prompt.c.turn.in_(own_turns))).scalars()
+    )
+    for table in metadata.sorted_tables:
+        for row in connection.execute(select(table)).mappings():
+            owner = row.get("owner") or row.get("person") or row.get("actor")
+            if owner == mine and table.name not in {"audit", "session"}:
+                continue
+            if table.name in {"turn", "turn_prompt", "job"} and (
+                row.get("id") in own_turns or row.get("turn") in own_turns
+            ):
+                continue
+            if table.name == "source" and row["id"] in own_sources:
+                continue
+            if table.name == "prompt_part" and row["sha256"] in own_prompts:
+                continue
+            found.setdefault(table.name, []).append(repr(dict(row)))
+    return {name: "\n".join(rows) for name, rows in found.items()}
+
+
+async def planted(house: House, caplog) -> tuple[list[str], dict[str, str], list[str], dict]:
+    """The whole story with canaries in Anna's private words; what is Ben's, and Ben's turns."""
+    marks = canaries()
+    answers: list[str] = []
+
+    async def ben(text: str = "", **act: str):
+        turn = await house.says("ben", text, **act)
+        answers.append(json.dumps(turn))
+        for part in ("turn", "trace", "prompt"):
+            who = replace(house.engine.local(), actor=ActorId("ben"))
+            answers.append(
+                json.dumps(await getattr(house.engine, part)(turn["turn_id"], who), default=str)
+            )
+        return turn
+
+    await house.says("anna", invite="ben")
+    await house.says("anna", "Hello")
+    await house.says("anna", "Yes, let us begin.")
+    for at in range(0, CANARIES, EACH):
+        told = [
+            f"I feel alone since my sister said {' '.join(marks[of : of + 5])} last year."
+            for of in range(at, at + EACH, 5)
+        ]
+        await house.says("anna", " ".join(told))
+    kept = await house.engine.store.read(
+        lambda c: load_state(c, tenant="default", session_id=SESSION, person="anna")
+    )
+    facts = json.loads(kept)["facts"]
+    assert len(facts) == 20
+    assert leaked(marks, [json.dumps(facts)]) == 100
+    assert json.loads(kept)["summary"]
+    await house.says("anna", "I feel heard.")
+    await house.says("anna", draft=f"Not approved: {marks[0]}")
+    await ben("Hello")
+    await ben("Yes, let us begin.")
+    for text in ("I feel alone.", "I worry about money.", "I was hurt.", "Yes, I feel heard."):
+        await ben(text)
+    shared = "I imagine that you felt afraid in the ward at night."
+    ident = await house.give("anna", shared)
+    await ben("What did she tell you?")
+    await ben("What now, as we agreed last time?")
+    await ben(acknowledge=ident)
+    own = await house.give("ben", "I imagine that you felt tired of the waiting room.")
+    await house.says("anna", acknowledge=own)
+    await ben("And now?")
+    seen = await house.engine.store.read(lambda c: others_rows(c, mine="anna"))
+    await house.says("anna", withdraw=ident)
+    await ben("What was it that she wrote?")
+    who = replace(house.engine.local(), actor=ActorId("ben"))
+    answers.append(json.dumps(await overview(house.engine, who, SESSION)))
+    after = await house.engine.store.read(lambda c: others_rows(c, mine="anna"))
+    answers += [record.getMessage() for record in caplog.records]
+    return marks, seen, answers, {"rows": after, "text": shared, "id": ident}
+
+
+def leaked(marks: list[str], texts) -> int:
+    whole = "\n".join(texts)
+    return sum(mark in whole for mark in marks)
+
+
+def run(tmp_path, caplog):
+    async def go():
+        house = House(tmp_path)
+        try:
+            return await planted(house, caplog)
+        finally:
+            await house.engine.close()
+
+    return anyio.run(go)
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("CM-12")
+@pytest.mark.timeout(120)
+def test_none_of_a_thousand_canaries_of_one_person_reaches_anything_of_the_other(tmp_path, caplog):
+    marks, seen, answers, after = run(tmp_path, caplog)
+    assert leaked(marks, answers) == 0
+    assert {name for name, text in seen.items() if leaked(marks, [text])} == set()
+    assert {name for name, text in after["rows"].items() if leaked(marks, [text])} == set()
+    assert after["text"] in "\n".join(seen.values())  # it was there to be taken back
+    assert after["text"] not in "\n".join(after["rows"].values())
+    assert WITHDRAWN in after["rows"]["source"]
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.timeout(120)
+def test_the_canaries_are_found_when_the_wall_is_opened(tmp_path, caplog, monkeypatch):
+    """The mutant: the other's private row is what a turn loads."""
+
+    def opened(flow, connection, tenant, session, person):
+        def row(of):
+            body = load_state(connection, tenant=tenant, session_id=session, person=of)
+            return None if body is None else json.loads(body)
+
+        if flow.name != "companion" or person != "ben":
+            return real(flow, connection, tenant, session, person)
+        own, other = row("ben") or {}, row("anna") or {}
+        return flow.load({"shared": row(""), "mine": {**own, "facts": other.get("facts", [])}})
+
+    real = states.load_state
+    monkeypatch.setattr("bedside.flows.ledger.load_state", opened)
+    marks, _, answers, _ = run(tmp_path, caplog)
+    assert leaked(marks, answers) > 0
+
+
+@pytest.mark.requirement("CM-11")
+def test_the_other_cannot_read_a_turn_a_prompt_or_a_message_of_mine(tmp_path):
+    async def go():
+        house = House(tmp_path)
+        try:
+            await house.says("anna", invite="ben")
+            turn = await house.says("anna", "My secret is the letter.")
+            await house.says("ben", "Hello")
+            roles = frozenset({"patient"})
+            who = replace(
+                house.engine.local(), actor=ActorId("ben"), roles=roles, patients=frozenset()
+            )
+            refused = 0
+            for read in (house.engine.turn, house.engine.trace, house.engine.prompt):
+                with pytest.raises(BedsideError):
+                    await read(turn["turn_id"], who)
+                refused += 1
+            source = f"msg-{SESSION}-0"
+            with pytest.raises(BedsideError):
+                await house.engine.source(source, who)
+            seen = json.dumps(await overview(house.engine, who, SESSION))
+            return refused, seen
+        finally:
+            await house.engine.close()
+
+    refused, seen = anyio.run(go)
+    assert refused == 3
+    assert "secret" not in seen
