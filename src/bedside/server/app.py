@@ -26,12 +26,12 @@ from bedside.server.routes import (
     briefing,
     catalogue,
     decisions,
+    intake,
     keeping,
     knowledge,
     note_files,
     notes,
     patients,
-    sops,
     turns,
 )
 from bedside.server.workbench import pages
@@ -56,11 +56,11 @@ _PARTS = (
     knowledge,
     turns,
     decisions,
+    intake,
     admin,
     catalogue,
     notes,
     note_files,
-    sops,
 )
 
 

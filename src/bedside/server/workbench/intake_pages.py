@@ -7,12 +7,12 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from bedside.server.auth import Caller
+from bedside.core.errors import AccessDenied, NotFound
+from bedside.server.auth import Caller, caller
 from bedside.server.workbench import desk
 from bedside.server.workbench.templates import Templates
-from bedside.wiring import Engine
-from bedside.wiring.contracts import contract_text, contracts_listed
-from bedside.wiring.intake import contracts
+from bedside.wiring import Engine, Who
+from bedside.wiring.intake import contract_text, contracts
 from bedside.wiring.intake_desk import case_of, cases
 
 __all__ = ["install"]
@@ -22,13 +22,18 @@ def install(app: FastAPI, templates: Templates) -> None:
     """Add the pages."""
 
     @app.get("/intake", include_in_schema=False)
-    async def begin(request: Request, who: Caller) -> HTMLResponse:
-        return await patient("", request, who)
+    async def begin(request: Request) -> HTMLResponse:
+        return await patient("", request)
 
     @app.get("/intake/{case}", include_in_schema=False)
-    async def patient(case: str, request: Request, who: Caller) -> HTMLResponse:
+    async def patient(case: str, request: Request) -> HTMLResponse:
+        """Bare, and nothing of any case in it: a link's token is in the fragment, for the script."""
         engine: Engine = request.app.state.engine
-        house: dict[str, Any] = (await engine.turning.hot.of(who.tenant)).get("pack") or {}
+        try:
+            tenant = str(caller(request).tenant)
+        except AccessDenied:
+            tenant = engine.settings.tenant
+        house: dict[str, Any] = (await engine.turning.hot.of(tenant)).get("pack") or {}
         said = (house.get("intake") or {}).get("emergency_number", "")
         return templates.bare("intake.html", case=case, emergency=str(said))
 
@@ -43,15 +48,31 @@ def install(app: FastAPI, templates: Templates) -> None:
     @app.get("/coordinator/sops", include_in_schema=False)
     async def procedures(request: Request, who: Caller) -> HTMLResponse:
         engine: Engine = request.app.state.engine
-        return templates.page(
-            "sops.html", request, who, contracts=await contracts_listed(engine, who)
-        )
+        _author(engine, who)
+        live = (await engine.turning.hot.of(who.tenant)).get("sop") or {}
+        found = (await contracts(engine, who)).contracts
+        return templates.page("sops.html", request, who, contracts=found, edited=frozenset(live))
 
     @app.get("/coordinator/sops/{sop}", include_in_schema=False)
     async def procedure(sop: str, request: Request, who: Caller) -> HTMLResponse:
         engine: Engine = request.app.state.engine
+        _author(engine, who)
         text = await contract_text(engine, who, sop)
-        return templates.page("sop.html", request, who, contract=text, editor="admin" in who.roles)
+        if text is None:
+            raise NotFound("contract", sop)
+        editor = "admin" in who.roles
+        saved = await engine.versions("sop", sop, who) if editor else []
+        live = (await engine.turning.hot.of(who.tenant)).get("sop") or {}
+        return templates.page(
+            "sop.html",
+            request,
+            who,
+            sop=sop,
+            yaml=text,
+            editor=editor,
+            edited=sop in live,
+            saved=max((one["version"] for one in saved), default=0),
+        )
 
     @app.get("/coordinator/{case}", include_in_schema=False)
     async def one(case: str, request: Request, who: Caller) -> HTMLResponse:
@@ -69,3 +90,8 @@ def install(app: FastAPI, templates: Templates) -> None:
             sections=desk.sections(found["state"], contract),
             documents=desk.papers(found["state"], contract),
         )
+
+
+def _author(engine: Engine, who: Who) -> None:
+    if not who.roles & {"coordinator", "clinician"}:
+        engine.needs_role(who, "admin")

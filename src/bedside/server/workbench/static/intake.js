@@ -35,21 +35,35 @@ function begin() {
     const made = await call("/v1/intake/cases", { method: "POST", body: { language } });
     caseId = made.case;
     history.replaceState(null, "", `/intake/${encodeURIComponent(caseId)}`);
+    at("keep").hidden = false;
+    at("link").value = `${location.origin}${location.pathname}${made.link ? `#link=${made.link}` : ""}`;
     return made.turn;
   }, words().wait);
 }
 
+// A link's token stands in the fragment, which no server log sees; it becomes a cookie at once.
+async function entered() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("link");
+  if (!token) return;
+  history.replaceState(null, "", location.pathname);
+  await fetch("/login", { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
+}
+
 async function resume() {
   await deed(async () => {
-    const kept = await call(`/v1/intake/cases/${encodeURIComponent(caseId)}`);
-    earlier(kept.messages ?? []);
-    return kept.turn;
+    await entered();
+    const kept = await look();
+    const messages = kept.conversation ?? [];
+    earlier(messages);
+    return { answer: messages.findLast((one) => one.role === "assistant")?.text ?? "", state: kept.state, consent: kept.consent, left: kept.checklist?.still_needed?.length ?? null, red_flags: [] };
   }, words().wait);
 }
 
-function say(text) {
+const look = () => call(`/v1/intake/cases/${encodeURIComponent(caseId)}`);
+
+function say(text, act = "") {
   return deed(() => call(`/v1/intake/cases/${encodeURIComponent(caseId)}/messages`, {
-    method: "POST", body: { text, language }, headers: { "Idempotency-Key": crypto.randomUUID() },
+    method: "POST", body: act ? { act, language } : { text, language }, headers: { "Idempotency-Key": crypto.randomUUID() },
   }), words().wait, text);
 }
 
@@ -75,7 +89,7 @@ async function deed(work, waiting, text = "") {
     reply.textContent = before;
     trouble.textContent = words().lost.replace("{why}", error.message);
     trouble.hidden = false;
-    if (!caseId) { at("start").hidden = false; at("talk").hidden = !before && true; at("start").append(trouble); }
+    if (!caseId) { at("start").hidden = false; at("talk").hidden = true; at("start").append(trouble); }
   }
   busy = false;
   lock(false);
@@ -97,7 +111,7 @@ function note(who, text, asked) {
 function earlier(messages) {
   const list = at("earlier").querySelector("ol");
   const past = messages.at(-1)?.role === "assistant" ? messages.slice(0, -1) : messages;
-  list.replaceChildren(...past.map((item) => make("li", { class: item.role === "user" ? "you" : "" }, make("b", {}, item.role === "user" ? words().you : words().us), make("p", {}, item.text))));
+  list.replaceChildren(...past.map((item) => make("li", { class: item.role === "user" ? "you" : null }, make("b", {}, item.role === "user" ? words().you : words().us), make("p", {}, item.text))));
   at("earlier").hidden = past.length === 0;
 }
 
@@ -147,15 +161,14 @@ function papers(documents) {
     return make("li", { data: { status: one.status } }, make("b", { dir: "auto" }, one.label), " ", make("span", {}, `${state}${eta}`));
   }));
   clearTimeout(watch);
-  if (Object.values(documents).some((one) => ["queued", "processing", "failed_transient"].includes(one.status))) watch = setTimeout(look, 3000);
+  if (Object.values(documents).some((one) => ["queued", "processing", "failed_transient"].includes(one.status))) watch = setTimeout(watched, 3000);
 }
 
-async function look() {
-  if (busy) { watch = setTimeout(look, 3000); return; }
+async function watched() {
+  if (busy) { watch = setTimeout(watched, 3000); return; }
   try {
-    const kept = await call(`/v1/intake/cases/${encodeURIComponent(caseId)}`);
-    papers(kept.documents ?? kept.turn?.state?.documents ?? {});
-  } catch { watch = setTimeout(look, 10000); }
+    papers((await look()).state?.documents ?? {});
+  } catch { watch = setTimeout(watched, 10000); }
 }
 
 at("file").addEventListener("change", async () => {
@@ -178,11 +191,13 @@ form.addEventListener("submit", async (event) => {
   if (await say(text)) at("text").value = "";
 });
 at("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); } });
-at("skip").addEventListener("click", () => say("skip"));
-at("person").addEventListener("click", async () => { if (caseId || await begin()) await say("talk to a person"); });
+at("skip").addEventListener("click", () => say(words().skip, "skip"));
+at("person").addEventListener("click", async () => { if (caseId || await begin()) await say(words().person, "person"); });
 at("yes").addEventListener("click", () => say("Yes, I confirm."));
 at("no").addEventListener("click", () => say("No, do not send it."));
 at("begin").addEventListener("click", begin);
+
+at("link").addEventListener("focus", (event) => event.target.select());
 
 speak();
 if (caseId) resume();

@@ -12,7 +12,7 @@ export const WORDS = {
     lost: "That did not arrive: {why}. What you wrote is still here; try again.", empty: "Write something first, or choose Skip.",
     ok: "Hello",
     queued: "waiting to be read", processing: "being read", eta: "about {n} s", complete: "read", stored: "kept; a person will look at it", failed_transient: "still being read", failed_permanent: "kept, but it could not be read: describe it, or add it again as a clearer photo", expired: "no longer here: please add it again", not_applicable: "not needed",
-    resume: "This conversation is kept under its address: come back to it any time.",
+    resume: "To come back later, keep this link. It opens this conversation and nothing else:",
   },
   ar: {
     title: "قبل علاجك", language: "اللغة",
@@ -26,7 +26,7 @@ export const WORDS = {
     lost: "لم تصل الرسالة: {why}. ما كتبته ما زال هنا؛ حاول مرة أخرى.", empty: "اكتب شيئاً أولاً، أو اختر التخطي.",
     ok: "مرحباً",
     queued: "في انتظار القراءة", processing: "تجري قراءته", eta: "نحو {n} ثانية", complete: "قُرئ", stored: "محفوظ؛ سيطّلع عليه شخص", failed_transient: "ما زالت قراءته جارية", failed_permanent: "محفوظ، لكن تعذرت قراءته: صِفه أو أضفه مرة أخرى بصورة أوضح", expired: "لم يعد موجوداً: أضفه مرة أخرى من فضلك", not_applicable: "غير مطلوب",
-    resume: "هذه المحادثة محفوظة في عنوانها: يمكنك العودة إليها في أي وقت.",
+    resume: "للعودة لاحقاً احتفظ بهذا الرابط. يفتح هذه المحادثة وحدها:",
   },
   hi: {
     title: "आपके इलाज से पहले", language: "भाषा",
@@ -40,7 +40,7 @@ export const WORDS = {
     lost: "संदेश नहीं पहुँचा: {why}. आपने जो लिखा वह यहीं है; फिर से कोशिश करें।", empty: "पहले कुछ लिखें, या छोड़ें चुनें।",
     ok: "नमस्ते",
     queued: "पढ़े जाने की प्रतीक्षा में", processing: "पढ़ी जा रही है", eta: "लगभग {n} से.", complete: "पढ़ ली गई", stored: "रखी है; एक व्यक्ति देखेगा", failed_transient: "अभी पढ़ी जा रही है", failed_permanent: "रखी है, पर पढ़ी नहीं जा सकी: उसका वर्णन करें या साफ़ फ़ोटो फिर से जोड़ें", expired: "अब यहाँ नहीं है: कृपया फिर से जोड़ें", not_applicable: "ज़रूरी नहीं",
-    resume: "यह बातचीत इसके पते पर रखी है: जब चाहें लौट आएँ।",
+    resume: "बाद में लौटने के लिए यह लिंक रखें। यह केवल यही बातचीत खोलता है:",
   },
 };
 export const RTL = new Set(["ar"]);

@@ -5,7 +5,7 @@ const root = document.getElementById("sop");
 const text = document.getElementById("yaml");
 const said = document.getElementById("said");
 const problems = document.getElementById("problems");
-const path = `/v1/catalogue/sop/${encodeURIComponent(root.dataset.sop)}`;
+const id = encodeURIComponent(root.dataset.sop);
 let kept = text.value;
 
 window.addEventListener("beforeunload", (event) => { if (text.value !== kept) event.preventDefault(); });
@@ -13,11 +13,12 @@ window.addEventListener("beforeunload", (event) => { if (text.value !== kept) ev
 async function check() {
   said.textContent = "Checking…";
   const found = await call("/v1/sops/lint", { method: "POST", body: { yaml: text.value } });
-  problems.replaceChildren(...found.problems.map((one) => make("li", {},
-    make("span", { class: `sev ${one.severity === "error" ? "warning" : "info"}` }, one.severity), " ",
-    make("button", { type: "button", class: "plain", onclick: () => find(one.where) }, one.where), ` ${one.message}`)));
-  said.textContent = found.problems.length ? `${plural(found.errors, "error")}, ${plural(found.warnings, "warning")}` : "Nothing was found. This checks the form of the text, not the medicine.";
-  return found.errors === 0;
+  problems.replaceChildren(...found.findings.map((one) => make("li", {},
+    make("span", { class: `sev ${one.level === "error" ? "warning" : "info"}` }, one.level), " ",
+    make("button", { type: "button", class: "plain", onclick: () => find(one.where) }, one.where), ` ${one.text}`)));
+  const errors = found.findings.filter((one) => one.level === "error").length;
+  said.textContent = found.findings.length ? `${plural(errors, "error")}, ${plural(found.findings.length - errors, "warning")}` : "Nothing was found. This checks the form of the text, not the medicine.";
+  return errors === 0;
 }
 
 // The last part of "rules.anticoagulation" is an id in the text.
@@ -31,9 +32,10 @@ function find(where) {
   }
 }
 
-async function save(body) {
-  const made = await call(path, { method: "PUT", body: { body, expected: Number(root.dataset.version) } });
-  root.dataset.version = made.version;
+async function keep(path, body) {
+  const made = await call(path, { method: "PUT", body: { ...body, expected: Number(root.dataset.saved) } });
+  root.dataset.saved = made.version;
+  kept = text.value;
   return made.version;
 }
 
@@ -49,9 +51,8 @@ function deed(id, work) {
 deed("check", check);
 deed("save", async () => {
   if (!(await check())) { said.textContent += ". Not saved: mend the errors first."; return; }
-  const version = await save({ yaml: text.value });
-  kept = text.value;
+  const version = await keep(`/v1/sops/${id}`, { yaml: text.value });
   said.textContent = `Saved as version ${version}; live at the next turn of every case.`;
   document.getElementById("state").textContent = `Version ${version}, saved here.`;
 });
-deed("back", async () => { await save(null); kept = text.value; location.reload(); });
+deed("back", async () => { await keep(`/v1/catalogue/sop/${id}`, { body: null }); location.reload(); });
