@@ -98,8 +98,25 @@ def foreign(text: str, language: str = "en") -> bool:
     return language == "en" and strange > 2  # noqa: PLR2004 - a name may hold a letter or two
 
 
+def _strange(sentence: str, vocabulary: frozenset[str]) -> bool:
+    """Are most of its longer words none that this conversation has in English?"""
+    words = [word.casefold() for word in re.findall(r"[^\W\d_]{4,}", sentence)]
+    unknown = [
+        word for word in words if word not in vocabulary and word.rstrip("s") not in vocabulary
+    ]
+    return len(unknown) > 1 and len(unknown) >= _MOSTLY * len(words)
+
+
+_MOSTLY = 0.75
+
+
 def beyond(
-    text: str, *, said: Sequence[str], agreed: bool, about: Sequence[str] = ()
+    text: str,
+    *,
+    said: Sequence[str],
+    agreed: bool,
+    about: Sequence[str] = (),
+    vocabulary: frozenset[str] = frozenset(),
 ) -> tuple[Beyond, ...]:
     """The statements that are out of bounds.
 
@@ -108,6 +125,7 @@ def beyond(
         said: The person's own messages and what is known, for what may be repeated.
         agreed: True once the person has confirmed that things are shared.
         about: Names of the case's own procedure, which are no illness.
+        vocabulary: English words of our own texts; a statement of other words alone is cut.
     """
     own = " ".join(said).casefold()
     names = phrase_pattern(about) if about else None
@@ -116,6 +134,8 @@ def beyond(
         sentence = match.group()
         plain = names.sub("operation", sentence) if names else sentence
         why = _why(plain, own, agreed=agreed)
+        if not why and vocabulary and _strange(sentence, vocabulary):
+            why = "language"
         if why:
             found.append(Beyond(id=why, start=match.start(), end=match.end()))
     return tuple(found)

@@ -6,6 +6,7 @@ a prescription, a promised outcome and a premature match are cut out.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 from bedside.core.context import Assembly
 from bedside.core.turn import Check, Draft, Finding
 from bedside.flows.intake.bounds import beyond, foreign
+from bedside.flows.intake.lexicon import data
+from bedside.sop.blocks import base_prompt
 from bedside.sop.contract import Contract
+from bedside.sop.find import bundled
 from bedside.sop.scope import premature
 from bedside.sop.state import Document, State
 
@@ -27,6 +31,7 @@ _FORM = (
     "or after it"
 )
 _WHY = {
+    "language": "it is not in the language of the conversation: write in English alone",
     "diagnosis": "it names an illness that the person did not: leave that to a doctor",
     "prescription": "it speaks of a medicine or a dose: leave that to a doctor",
     "outcome_promise": "it speaks of how things will turn out: leave that to a doctor",
@@ -102,10 +107,28 @@ def checks_of(
                 said=said,
                 agreed=agreed,
                 about=(contract.title, *contract.names),
+                vocabulary=_english() | frozenset(_words(" ".join(said))),
             )
         ]  # fmt: skip
 
     return (scope, honest) if voice is None else (form, scope, honest, manner, bounds)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in re.findall(r"[^\W\d_]{4,}", text)]
+
+
+@functools.cache
+def _english() -> frozenset[str]:
+    """The English words of our own texts: the base prompt, the templates, the questions."""
+    texts = [base_prompt(), *map(str, data("phrases")["en"].values())]
+    for contract in bundled().values():
+        texts += [field.ask.get("en", "") for field in contract.fields]
+        texts += [field.label for field in contract.fields]
+        texts += [contract.title, contract.definition()]
+    return frozenset(word.rstrip("s") for word in _words(" ".join(texts))) | frozenset(
+        _words(" ".join(texts))
+    )
 
 
 def _spans(draft: Draft, sentences: Sequence[str], why: str) -> list[Finding]:
@@ -128,6 +151,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _FAILED = re.compile(
     r"\b(?:extraction|processing|upload|reading|file|document|report|x-?ray|scan|image|ocr)\b[^.!?]{0,40}"
     r"\b(?:fail(?:ed|s|ure)?|error|unreadable|corrupt(?:ed)?|could ?n[o']t be (?:read|processed|opened|extracted)|unable to (?:read|process|open|extract)|did ?n[o']t (?:work|go through|upload))\b"
+    r"|\b(?:error|problem|issue|trouble|difficulty)\b[^.!?]{0,30}\b(?:read|process|open|load|extract|upload|with)\w*\b[^.!?]{0,20}\b(?:file|document|report|x-?ray|scan|image)\b"
     r"|\b(?:can(?:no|')t|could ?n[o']t|unable to|was not able to|wasn't able to) (?:read|open|process|extract|see|access)\b[^.!?]{0,40}"
     r"\b(?:file|document|report|x-?ray|scan|image|upload|results?)\b",
     re.IGNORECASE,

@@ -108,6 +108,7 @@ def by_rule(view: View[Case]) -> bool:
         or view.request.act
         or heard.signals.wants_person
         or "advice" in heard.signals.asks
+        or heard.foreign
         or heard.case.consent.state in {"asked", "confirming"}
         or heard.case.status != "intake"
         or heard.case.facts.language != "en"
