@@ -114,6 +114,36 @@ stroke|my face is numb on one side
 breathing|coughing blood
 stroke|can't move my legs suddenly
 eye|my eye suddenly went dark
+chest_pain|There's a band of tightness round my chest and I'm sweating
+chest_pain|left arm pain and nausea since an hour
+stroke|grandma's smile is lopsided and she can't lift her arm
+stroke|he keeps dropping things and his speech is off
+breathing|I wake up gasping for air
+breathing|can't get enough air lying flat
+anaphylaxis|her lips and face swelled after penicillin
+suicide|I just want it all to end
+suicide|I have a plan to kill myself
+suicide|I cut myself last night and I can't stop thinking about dying
+violence|he said he would kill me
+bleeding|my stitches opened and blood is soaking through the bandage
+bleeding|I'm passing clots and soaking a pad every hour, I'm 10 weeks pregnant
+bleeding|I vomited something like coffee grounds
+sepsis|fever 39.8 and chills 3 days after hip replacement
+sepsis|the wound smells bad, oozes pus, and I have fever
+acute_limb|my calf is hot, red and swollen after the flight
+acute_limb|toes turned black
+acute_limb|no feeling in my foot and it is pale
+cauda_equina|I have lost control of my bladder since yesterday
+pregnancy|I haven't felt the baby move since yesterday, 34 weeks pregnant
+unconscious|dad fainted and is not waking up
+unconscious|she is having convulsions
+eye|I see flashes and a dark curtain in my eye
+eye|everything went black in one eye suddenly
+breathing|طفلي لا يتنفس
+unconscious|मेरे पिता बेहोश हो गए हैं
+chest_pain|me duele el pecho mucho
+stroke|my mum suddenly can't speak
+suicide|I swallowed a whole bottle of pills
 """
 
 NOT_HEARD = """
@@ -212,6 +242,36 @@ I'm dead tired
 we reached a dead end with insurance
 she has a poker face
 the surgeon took my breath away with his kindness
+I get a bit breathless going upstairs since years, my GP knows
+My late husband had a heart attack
+I have had two strokes of luck
+the bleeding stopped after the birth in 2010
+do you need my ECG for chest pain history?
+My knee gives way and I fall sometimes
+her face lit up
+the surgeon said I could faint if I stand up too fast
+Is it normal to have swelling after ACL surgery?
+I have a family history of heart attacks
+I lost my sight in that eye in childhood
+I had a fit of laughter
+I've had no seizures since 2015
+the pain shoots down my leg when I sit
+my hand goes numb at night from carpal tunnel
+numb toes from diabetes for years
+we are dying to hear from you
+I don't want to live in a hotel during treatment
+I don't want to be here for more than a week after surgery
+life has been hard but okay
+I will take the tablets if needed
+she swallowed her pride
+I have an implant in my chest
+chest size 42
+My heart doctor is Dr Rao
+she is 34 weeks pregnant and needs a cataract check
+no blood in stool
+I can't move to another country
+I can't feel at ease with the price
+the left leg is shorter
 My father's heart attack in 2015 changed us
 I don't have any chest pain, no breathlessness
 Not bleeding any more, thank you

@@ -83,6 +83,36 @@ outcome_promise|He'll live.
 diagnosis|It is cancer.
 diagnosis|You do have glaucoma.
 diagnosis|It's probably just a sprain.
+diagnosis|It seems you might be suffering from gout.
+diagnosis|The scan shows nothing bad.
+diagnosis|This kind of pain usually means a torn ligament.
+diagnosis|I'd say it's early arthritis.
+diagnosis|You're probably diabetic.
+diagnosis|That is a typical case of sciatica.
+diagnosis|Your heart is weak.
+diagnosis|You have no cancer.
+prescription|Skip the clopidogrel for a week.
+prescription|I would advise you to take painkillers.
+prescription|Half a tablet should be enough.
+prescription|Swap warfarin for aspirin.
+prescription|You don't need to take insulin that day.
+prescription|It would be wise to stop smoking and take vitamin D.
+prescription|You can fly after ten days.
+outcome_promise|Success is guaranteed.
+outcome_promise|You'll walk out of the hospital.
+outcome_promise|The operation will give you your life back.
+outcome_promise|There are no complications.
+outcome_promise|Recovery is always quick.
+outcome_promise|Don't worry, it's a routine operation without risk.
+outcome_promise|You will see perfectly.
+outcome_promise|Your baby will be healthy.
+outcome_promise|I'm sure it will go well.
+outcome_promise|He will be back on his feet in a week.
+outcome_promise|Chances of success are above 90 percent.
+outcome_promise|You won't feel any pain.
+diagnosis|Hip replacement is better than injections for you.
+diagnosis|You should have the surgery soon.
+diagnosis|It looks infected.
 forbidden_phrase|Your body is telling you something.
 forbidden_phrase|You should send the report.
 forbidden_phrase|Don't worry about it.
@@ -121,6 +151,26 @@ The case can be resumed by its link.
 Was there a heart attack in the last three months?
 An active infection is looked at by a clinician first.
 When did the injury happen?
+I have the left knee, and I will pass on that you take clopidogrel.
+Success depends on many things that only the surgeon can weigh.
+An injection is something to ask the surgeon about.
+Which tablets do you take?
+The team will call you back.
+You can skip this question.
+You can start with whichever document you have.
+Your message reached me.
+I'll walk you through the upload.
+It may take a day until the report is read.
+The report is being read, and it will be ready in a minute.
+You will get the estimate in writing.
+You will see the confirmation on the next screen.
+A second opinion can be asked for at any time.
+There is no wrong answer here.
+The surgeon will explain the risks and what the scan shows.
+I can't say what the scan shows.
+Pain at night is noted.
+Let us leave the budget open for now.
+He can join the chat himself, if he likes.
 That must be hard when the knee wakes you every night.
 I have noted diabetes and high blood pressure.
 So the left hip, and you are 71; which country do you live in?

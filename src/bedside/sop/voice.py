@@ -51,6 +51,10 @@ _ILLNESS = (
     r"\w+(?:itis|osis|emia|aemia|opathy|oma))"
 )
 _DIAGNOSIS = _any(
+    rf"\b(?:may|might|could|seems?|must|probably|likely) (?:\w+ ){{0,3}}(?:suffering from|suffers? from)\b|\b(?:usually|often|typically|normally|always|generally) (?:means?|points? to|indicates?|suggests?) (?:\w+ ){{0,3}}{_ILLNESS}\b",
+    r"\b(?:typical|classic|clear|textbook) (?:case|sign|picture|symptoms?) of\b|\b(?:you|he|she)(?:'re| are|'s| is) (?:\w+ )?(?:diabetic|infertile|anaemic|anemic|septic|hypertensive|obese|depressed|arthritic)\b",
+    r"\b(?:your|his|her|the) (?:heart|knee|hip|eye|kidneys?|liver|lungs?|joint|bone|wound|ligament|meniscus) (?:is|are|looks?|seems?) (?:\w+ )?(?:weak|damaged|torn|worn|broken|infected|healthy|diseased|swollen|inflamed|failing|fine|strong|normal)\b|\b(?:it|that|this) (?:looks?|seems?|sounds?) (?:\w+ )?(?:infected|broken|torn|worn|inflamed|serious|benign|harmless|normal|healthy)\b",
+    r"\b(?:you|he|she|they) (?:should|must|ought to) (?:\w+ )?(?:have|get|undergo|choose|go for) (?:the |a |an |this |that )?(?:\w+ )?(?:surgery|operation|replacement|bypass|ivf|procedure)\b|\b(?:is|are) better than\b[^.!?]{0,30}\bfor (?:you|him|her)\b",
     rf"\b(?:you|he|she|they) (?:do |does |did |will )?(?:\w+ ){{0,2}}(?:have|has|got) (?:\w+ ){{0,3}}{_ILLNESS}\b",
     rf"\bit (?:could|may|might|must|will|would|can)(?: \w+)? be (?:\w+ ){{0,3}}{_ILLNESS}\b|\b(?:it|this|that)(?:'s| is| isn't|'s not| is not| isn’t) (?:\w+ ){{0,4}}(?:{_ILLNESS}|sprains?|serious|dangerous|harmless|normal)\b",
     rf"\b{_ILLNESS} is (?:the|a) (?:most )?(?:\w+ )?(?:cause|explanation|reason|diagnosis)\b|\bfrom your symptoms\b|\bbone on bone\b",
@@ -78,6 +82,7 @@ _DRUGS = (
 )
 _MEDICINE = rf"(?:{_DRUGS}|it)"
 _PRESCRIPTION = _any(
+    rf"\b(?:swap|replace|change|exchange|substitute) (?:\w+ ){{0,3}}(?:{_DRUGS})\b|\byou (?:can|may|could) (?:\w+ )?(?:fly|travel|drive|exercise|walk on it|bathe|swim|lift)\b",
     rf"(?:^|[.!?;:,]\s*|\b(?:and|then|so|yes|no) )(?:do not|don't|never) (?:\w+ )?(?:take|stop|skip|use|start|continue|double|change)(?:ing)? (?:\w+ ){{0,4}}(?:{_DRUGS})\b",
     rf"\bi(?:'d| would) (?:\w+ )?(?:take|stop|skip|use|start|try|avoid) (?:\w+ ){{0,3}}(?:{_DRUGS})\b|\b(?:{_DRUGS}) (?:would|will|should|can|could|might|may) (?:\w+ )?(?:help|work|relieve|ease|fix|be (?:enough|fine|safe|ok|okay|better))\b",
     r"^\W*(?:yes|no|sure|ok|okay)?,? ?(?:please |just )?(?:take|stop|skip|start|double|halve) (?:\d|it\b|them\b|that\b|one\b|two\b)(?! (?:a|an|from|with|step|minute|day at|as|up)\b)",
@@ -93,10 +98,12 @@ _PRESCRIPTION = _any(
     r"\b(?:apply|put) (?:ice|heat|cream|ointment)\b|\bdo (?:these|this|some|the following) (?:exercises?|stretches?)\b",
 )
 _PROMISE = _any(
-    r"\b(?:you|he|she|they)'ll (?:\w+ ){0,2}(?:be (?:\w+ )?(?:fine|pain[- ]?free|okay|ok|well|cured|better|all right)|recover|heal|walk|live|see|survive|conceive)\b|\bpain[- ]free (?:again|soon|within|in no time)\b",
+    r"\b(?:give|giving) you your (?:life|mobility|sight|vision|independence)\b|\bthere (?:are|is|will be) (?:no|zero|never any) (?:risks?|complications?|pain|danger|side effects?)\b|\b(?:recovery|healing|surgery|the operation) is (?:always )?(?:\w+ )?(?:quick|fast|easy|painless|safe|smooth|short|simple)\b",
+    r"\bchances? (?:of (?:\w+ ){0,2})?(?:is|are) (?:\w+ )?(?:above|over|around|about|nearly|\d|good|high|excellent|great)|\byou (?:won't|will not|'ll not) (?:feel|have|notice) (?:\w+ )?(?:pain|problems?|complications?|anything)\b",
+    r"\b(?:you|he|she|they)'ll (?:\w+ ){0,2}(?:be (?:\w+ )?(?:fine|pain[- ]?free|okay|ok|well|cured|better|all right)|recover|heal|walk|live|survive|conceive)\b|\bpain[- ]free (?:again|soon|within|in no time)\b",
     r"\b(?:most|nearly all|almost all|all|many) (?:people|patients) (?:\w+ )?(?:recover|heal|walk|do well|get better|improve|are fine|are cured|succeed)\b|\b(?:will|is going to|would) (?:\w+ )?(?:fix|cure|solve|heal|end|remove|restore) (?:it|this|that|the|your|everything|all)\b|\b(?:you have )?nothing to (?:fear|worry|be afraid of)\b",
     r"\b(?:you|he|she|they|your (?:\w+ )?(?:knee|hip|eye|heart|mother|father|wife|husband|son|daughter|baby|pain|surgery|operation|vision|recovery)|everything|it|the (?:surgery|operation|procedure|pain|treatment))(?:'ll| will| is going to| are going to|'re going to|'s going to)(?: \w+){0,3} "
-    r"(?:walk|run|see|recover|heal|be (?:\w+ )?(?:fine|ok|okay|all right|alright|cured|safe|well|successful|pain-?free|healthy|perfect|back|better|gone|painless|pregnant)|go (?:\w+ )?(?:well|smoothly|fine|away)|get (?:\w+ )?(?:better|pregnant|well)|work(?: out)?|succeed|feel (?:\w+ )?better|live|survive|disappear|improve|conceive)\b",
+    r"(?:walk|run|see (?:again|well|perfectly|clearly|better|normally)|recover|heal|be (?:\w+ )?(?:fine|ok|okay|all right|alright|cured|safe|well|successful|pain-?free|healthy|perfect|back|better|gone|painless|pregnant)|go (?:\w+ )?(?:well|smoothly|fine|away)|get (?:\w+ )?(?:better|pregnant|well)|work(?: out)?|succeed|feel (?:\w+ )?better|live|survive|disappear|improve|conceive)\b",
     r"\b(?:guarantee[ds]?|promise (?:you|that|a|this|it)|i promise|100 ?per ?cent|no risk|risk-free|completely safe|perfectly safe|totally safe|without (?:any )?(?:risk|complications?)|nothing (?:to worry about|will go wrong|can go wrong)|sure to (?:work|succeed|recover|heal)|certain to (?:work|succeed|recover|heal)|always (?:works|succeeds))\b|\b100 ?% (?:safe|sure|certain|successful)\b",
     r"\b(?:success rate|success rates|survival rate|chance of success|your chances?)\b[^.!?]{0,25}\b(?:is|are|of|about|around|over|above|nearly)\b[^.!?]{0,12}(?:\d|high|excellent|good|great|very)",
     r"\b\d{1,3} ?(?:%|per ?cent\b|percent\b)[^.!?]{0,25}\b(?:success|chance|survival|recover\w*|cure\w*|safe)\b",
