@@ -17,7 +17,7 @@ from bedside.cli.memory import add_memory_commands
 from bedside.cli.notes import add_note_commands
 from bedside.cli.sop import add_sop_commands
 
-__all__ = ["COMMANDS", "Parser", "build_parser"]
+__all__ = ["BENCHES", "COMMANDS", "EVALS", "Parser", "build_parser"]
 
 COMMANDS = (
     "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source",
@@ -136,26 +136,14 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     add_sop_commands(commands, common)
 
     evaluate = command("eval", "measure quality")
-    evaluate.add_argument(
-        "suite",
-        choices=(
-            "copilot",
-            "briefing",
-            "retrieval",
-            "grounding",
-            "evaluator",
-            "notes",
-            "deid",
-            "memory",
-        ),
-    )
+    evaluate.add_argument("suite", choices=EVALS)
     evaluate.add_argument("--data", metavar="DIR", help="the measuring data")
     evaluate.add_argument("--cases", type=int, help="how many fuzz cases")
     evaluate.add_argument("--compare", action="store_true", help="beside other libraries")
     evaluate.set_defaults(assemblies=0)
 
     bench = command("bench", "measure speed")
-    bench.add_argument("suite", choices=("context", "ingest", "search", "evaluator", "memory"))
+    bench.add_argument("suite", choices=BENCHES)
     bench.add_argument("--data", metavar="DIR", help="the measuring data")
     bench.add_argument("--assemblies", type=int, default=5_000)
     bench.add_argument("--no-compare", action="store_true", help="Bedside alone")
@@ -184,4 +172,9 @@ def _add_keeping(command: Callable[[str, str], Any]) -> None:
     )
 
 
+EVALS = (
+    "copilot", "briefing", "notes", "companion", "intake", "retrieval", "grounding", "evaluator",
+    "deid", "memory",
+)  # fmt: skip
+BENCHES = ("context", "ingest", "search", "evaluator", "memory", "dispatch")
 _MODES = ("casual", "default", "synopsis", "plan", "broad", "detail")
