@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field as default
 from typing import Any
 
@@ -248,9 +248,22 @@ def _an(words: str) -> str:
 
 
 def converse(
-    persona: Persona, seat: Seat, *, most: int = MOST_TURNS, stop_when_done: bool = True
+    persona: Persona,
+    seat: Seat,
+    *,
+    most: int = MOST_TURNS,
+    stop_when_done: bool = True,
+    tell: Callable[[Said], None] = lambda _said: None,
 ) -> Talk:
-    """Let the person talk until the case is with a hospital, or so many turns are over."""
+    """Let the person talk until the case is with a hospital, or so many turns are over.
+
+    Args:
+        persona: Who talks.
+        seat: The case.
+        most: Turns at most.
+        stop_when_done: Stop once a hospital was chosen.
+        tell: Told each message before it is sent, for a scripted model that quotes it.
+    """
     person = _Person(persona)
     said: list[Said] = []
     ways: dict[str, str] = {}
@@ -260,6 +273,7 @@ def converse(
     for _ in range(most):
         if move.act is not None:
             _begin_upload(person, seat, move.act[1], ways)
+        tell(move)
         try:
             seen = seat.send(move.text, act=move.act)
         except Exception as failed:  # noqa: BLE001 - a measure counts crashes instead of dying of one
