@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,17 +61,38 @@ class Said:
     day: date | None = None
 
 
-class Corpus:
-    """Messages with their words counted once. Holds one person's messages, never two persons'."""
+class _Read(NamedTuple):
+    """What reading a message's text gave."""
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    text: str
+    counts: Counter[str]
+    timed: bool
+
+    @classmethod
+    def of(cls, text: str) -> _Read:
+        return cls(text, Counter(stems(text)), speaks_of_time(text))
+
+
+class Corpus:
+    """Messages with their words counted once. Holds one person's messages, never two persons'.
+
+    `before` is the corpus of an earlier reading: what it counted of the same texts is taken over.
+    """
+
+    def __init__(self, said: Sequence[Said], *, before: Corpus | None = None) -> None:
         self.said = tuple(said)
+        known = before.read if before is not None else {}
+        self.read: dict[str, _Read] = {}
+        for one in self.said:
+            held = known.get(one.key)
+            self.read[one.key] = held if held and held.text == one.text else _Read.of(one.text)
         sessions = list(dict.fromkeys(one.session for one in self.said))
         self.sessions = tuple(sessions)
         place = {name: number for number, name in enumerate(sessions)}
         self.of_session = np.array([place[one.session] for one in self.said], dtype=int)
-        self.counts = [Counter(stems(one.text)) for one in self.said]
-        self.speakers = [frozenset(map(stem, words(one.speaker))) for one in self.said]
+        self.counts = [self.read[one.key].counts for one in self.said]
+        names = {name: frozenset(map(stem, words(name))) for name in {o.speaker for o in self.said}}
+        self.speakers = [names[one.speaker] for one in self.said]
 
     def __len__(self) -> int:
         return len(self.said)
@@ -89,7 +111,7 @@ class Corpus:
     @cached_property
     def timed(self) -> Floats:
         """1 where a message says when something was."""
-        return np.array([speaks_of_time(one.text) for one in self.said], dtype=float)
+        return np.array([self.read[one.key].timed for one in self.said], dtype=float)
 
     def near(self, rows: Floats) -> Floats:
         """Rows with those of their neighbours in the same session added, by weight."""

@@ -8,6 +8,7 @@ before any vector of it exists.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -25,7 +26,7 @@ from bedside.memory import ledger, vectors
 from bedside.memory.consent import consented
 from bedside.memory.facts import Fact
 from bedside.memory.needs import DEPTHS, NotesNeed, Recalled, RecallNeed, Remembered
-from bedside.memory.owner import Message, messages_of
+from bedside.memory.owner import Message, messages_of, owner_of, patient_of
 from bedside.memory.rank import Corpus, Ranking, Said, rank
 from bedside.memory.summaries import render
 from bedside.memory.vectors import Embeds
@@ -41,6 +42,8 @@ RELATED = 0.3
 _SUMMARY_TOKENS = 220
 _PASSAGE_TOKENS = 90
 _HEADLINE_TOKENS = 60
+_OWNERS = 32
+"""Persons whose messages stay counted in memory; the rows decide at every read what is there."""
 _NAMES = {"user": "you", "assistant": "the assistant"}
 
 
@@ -57,6 +60,8 @@ class Memory:
     ) -> None:
         self._store, self._embedder = store, embedder
         self._clock, self._count = clock, count
+        self._read: dict[tuple[str, str, str], Corpus] = {}
+        self._reading = threading.Lock()
 
     async def recall(self, need: RecallNeed, grant: Grant) -> Recalled:
         """`recall_now` in a thread."""
@@ -114,7 +119,7 @@ class Memory:
         def read(connection: Connection) -> tuple[Corpus, Ranking]:
             messages = messages_of(connection, grant)
             stored = self._vectors(connection, grant, messages)
-            return ranked(need, messages, query=query, stored=stored)
+            return self._ranked(need, grant, messages, query, stored)
 
         return self._store.read_now(read)
 
@@ -163,7 +168,7 @@ class Memory:
                 degraded.append(f"vectors not ready: {lacking} messages")
             if across:
                 items += self._sessions(connection, need, grant, query)
-            items += self._messages(need, messages, query, stored)
+            items += self._messages(need, grant, messages, query, stored)
         why = "nothing remembered that fits"
         if need.across and not across:
             why += "; no consent to other sessions"
@@ -230,13 +235,18 @@ class Memory:
         return found
 
     def _messages(
-        self, need: RecallNeed, messages: Sequence[Message], query: Any, stored: Any
+        self,
+        need: RecallNeed,
+        grant: Grant,
+        messages: Sequence[Message],
+        query: Any,
+        stored: Any,
     ) -> list[Remembered]:
         """The messages that fit best, cut to the sentences that do."""
         if not messages:
             return []
         names = {**_NAMES, **dict(need.names)}
-        corpus, ranking = ranked(need, messages, query=query, stored=stored)
+        corpus, ranking = self._ranked(need, grant, messages, query, stored)
         asked = set(stems(need.query)) - frozenset().union(*corpus.speakers)
         found: list[Remembered] = []
         for place in ranking.best():
@@ -253,6 +263,26 @@ class Memory:
                 self._message(message, names[message.role], asked, ranking, place, similarity)
             )
         return found
+
+    def _ranked(
+        self,
+        need: RecallNeed,
+        grant: Grant,
+        messages: Sequence[Message],
+        query: Any,
+        stored: Any,
+    ) -> tuple[Corpus, Ranking]:
+        """Ranked anew; what was counted of the owner's messages last time is not counted again."""
+        whose = (str(grant.tenant), owner_of(grant), patient_of(grant))
+        with self._reading:
+            before = self._read.get(whose)
+        corpus, ranking = ranked(need, messages, query=query, stored=stored, before=before)
+        with self._reading:
+            self._read.pop(whose, None)
+            self._read[whose] = corpus
+            while len(self._read) > _OWNERS:
+                del self._read[next(iter(self._read))]
+        return corpus, ranking
 
     def _message(
         self,
@@ -304,7 +334,12 @@ class Memory:
 
 
 def ranked(
-    need: RecallNeed, messages: Sequence[Message], *, query: Any, stored: Any
+    need: RecallNeed,
+    messages: Sequence[Message],
+    *,
+    query: Any,
+    stored: Any,
+    before: Corpus | None = None,
 ) -> tuple[Corpus, Ranking]:
     """Every message of the owner ranked for the question, and the sessions with them."""
     names = {**_NAMES, **dict(need.names)}
@@ -318,7 +353,8 @@ def ranked(
                 day=one.day,
             )
             for one in messages
-        ]
+        ],
+        before=before,
     )
     ranking = rank(corpus, need.query, query=query, vectors=stored, own=names["user"])
     return corpus, _boosted(ranking, corpus, need.linked) if need.linked else ranking

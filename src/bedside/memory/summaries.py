@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from bedside.core.value import value
 from bedside.language.sentences import sentences
@@ -127,7 +128,7 @@ def extract(
 
     taken: set[int] = set()
     questions = best(lambda s: s.endswith("?"))
-    parts = {
+    parts: dict[str, Any] = {
         "questions": questions,
         "agreements": best(lambda s: _AGREED.search(s) is not None),
         "others_needs": best(lambda s: _OTHERS.search(s) is not None),
@@ -200,5 +201,6 @@ def dump(summary: Summary) -> str:
 
 def load(body: str) -> Summary:
     """From JSON."""
-    tree = json.loads(body)
-    return Summary(**{k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()})
+    tree: dict[str, Any] = json.loads(body)
+    made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()}
+    return Summary(**made)
