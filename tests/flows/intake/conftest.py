@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,6 @@ from bedside.wiring import Engine, build_engine
 from bedside.wiring.intake import send, start_case
 
 Talk = Callable[..., list[dict[str, Any]]]
-
-
-def envelope(message: str, **data: Any) -> str:
-    """What a model writes."""
-    return json.dumps(
-        {
-            "message": message,
-            "extracted_data": data,
-            "detected_comorbidities": [],
-            "phase_complete": False,
-            "suggested_next": None,
-        }
-    )
 
 
 def settings(home: Path, provider: FakeProvider | None = None, **more: str):

@@ -32,9 +32,7 @@ def questions(text: str) -> int:
 @pytest.mark.parametrize(
     ("script", "sop"), [(TKR, "TKR"), (IVF, "IVF"), (CABG, "CABG")], ids=["tkr", "ivf", "cabg"]
 )
-def test_a_case_goes_from_its_first_message_to_complete_with_one_question_a_turn(
-    talk, script, sop
-):
+def test_a_case_goes_from_its_first_message_to_complete_with_one_question_a_turn(talk, script, sop):
     turns = talk(script)
     for turn in turns:
         assert questions(turn["answer"]) <= 1, turn["answer"]
@@ -81,7 +79,9 @@ def test_the_first_turn_says_that_it_is_an_ai_and_echoes_the_feeling(talk):
 
 def test_several_facts_at_once_are_all_read_and_none_is_asked_again(talk):
     (turn,) = talk(
-        ["My mother needs a right knee replacement, she is seventy one, we live in Lagos and insurance pays"]
+        [
+            "My mother needs a right knee replacement, she is seventy one, we live in Lagos and insurance pays"
+        ]
     )
     fields = turn["state"]["fields"]
     assert fields["who"]["value"] == "carer"
@@ -189,7 +189,9 @@ def test_wanting_to_go_on_never_waives_what_safety_needs(talk):
 
 
 def test_a_procedure_without_a_contract_is_never_complete(talk):
-    turns = talk(["I want gallbladder removal", "45", "Peru", "myself", "none", "no", "none", "Ana"])
+    turns = talk(
+        ["I want gallbladder removal", "45", "Peru", "myself", "none", "no", "none", "Ana"]
+    )
     assert all(not turn["intake_complete"] for turn in turns)
     assert turns[-1]["readiness"]["band"] == "red"
     assert turns[0]["state"]["procedure"]["said"] == "gallbladder removal"
@@ -204,7 +206,13 @@ def test_a_case_resumes_where_it_was(talk):
 
 @pytest.mark.requirement("IN-17")
 def test_another_language_is_answered_in_it_by_the_architecture_that_speaks_it(talk):
-    turns = talk(["I need cataract surgery", "أعيش في مصر وأريد العملية لنفسي", "I live in Egypt, what is next?"])
+    turns = talk(
+        [
+            "I need cataract surgery",
+            "أعيش في مصر وأريد العملية لنفسي",
+            "I live in Egypt, what is next?",
+        ]
+    )
     assert turns[0]["architecture"] == "flexible"
     assert turns[1]["architecture"] == "minimal"
     assert turns[1]["dispatch"]["language_reason"] == "language: ar"
