@@ -114,6 +114,26 @@ stroke|my face is numb on one side
 breathing|coughing blood
 stroke|can't move my legs suddenly
 eye|my eye suddenly went dark
+chest_pain|sharp pain behind my breastbone going to my back
+chest_pain|my uncle is sweating and his chest hurts badly
+stroke|mum's arm went floppy and she dribbles from one side
+stroke|he cannot form sentences all of a sudden
+breathing|wheezing so bad I can't talk
+anaphylaxis|hives all over and my tongue feels thick
+suicide|I keep thinking everyone would be happier if I were gone
+suicide|I'm going to jump off the bridge
+suicide|she tried to hang herself today
+bleeding|nose has been bleeding for two hours non stop
+bleeding|blood keeps gushing from the wound
+sepsis|shaking with a temperature of 39.4 since chemo
+acute_limb|leg turned purple and cold
+cauda_equina|can't feel when I need to pee and my thighs are numb
+pregnancy|I'm pregnant and had a seizure
+unconscious|he's passed out and is barely breathing
+eye|lost vision in my left eye an hour ago
+chest_pain|pressure on my chest when I lie still
+breathing|my baby is turning blue
+suicide|I overdosed on insulin
 chest_pain|There's a band of tightness round my chest and I'm sweating
 chest_pain|left arm pain and nausea since an hour
 stroke|grandma's smile is lopsided and she can't lift her arm

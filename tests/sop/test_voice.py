@@ -113,6 +113,26 @@ outcome_promise|You won't feel any pain.
 diagnosis|Hip replacement is better than injections for you.
 diagnosis|You should have the surgery soon.
 diagnosis|It looks infected.
+diagnosis|You appear to have a hernia.
+diagnosis|That sounds like rheumatoid arthritis to me.
+diagnosis|The lump is benign.
+diagnosis|Your numbers are a bit off.
+diagnosis|Yes, it's broken.
+prescription|Try cutting down your metformin.
+prescription|Paracetamol is safe for you.
+prescription|Stop eating sugar for two weeks before.
+prescription|You can leave out the evening dose.
+prescription|Double up if it hurts.
+outcome_promise|You'll be dancing at the wedding.
+outcome_promise|This always turns out well.
+diagnosis|You're in no danger.
+outcome_promise|The result will be excellent.
+diagnosis|You have nothing serious.
+diagnosis|I believe an operation is unavoidable.
+prescription|It's safe to wait a year.
+outcome_promise|Your heart can take it.
+outcome_promise|The pain will go away after surgery.
+outcome_promise|Nobody dies from this.
 forbidden_phrase|Your body is telling you something.
 forbidden_phrase|You should send the report.
 forbidden_phrase|Don't worry about it.

@@ -51,6 +51,7 @@ _ILLNESS = (
     r"\w+(?:itis|osis|emia|aemia|opathy|oma))"
 )
 _DIAGNOSIS = _any(
+    r"\b(?:you|he|she) (?:appears?|seems?) to (?:have|be suffering)\b|\b(?:benign|malignant|unavoidable|inoperable)\b|\byou have nothing (?:serious|wrong|bad|dangerous)\b|\byou(?:'re| are) (?:in no|not in) danger\b|\byour (?:numbers|values|results|levels|counts) are\b|\b(?:yes|no),? it(?:'s| is) (?:not )?(?:broken|torn|infected|cancer|normal|serious|worn)\b",
     rf"\b(?:may|might|could|seems?|must|probably|likely) (?:\w+ ){{0,3}}(?:suffering from|suffers? from)\b|\b(?:usually|often|typically|normally|always|generally) (?:means?|points? to|indicates?|suggests?) (?:\w+ ){{0,3}}{_ILLNESS}\b",
     r"\b(?:typical|classic|clear|textbook) (?:case|sign|picture|symptoms?) of\b|\b(?:you|he|she)(?:'re| are|'s| is) (?:\w+ )?(?:diabetic|infertile|anaemic|anemic|septic|hypertensive|obese|depressed|arthritic)\b",
     r"\b(?:your|his|her|the) (?:heart|knee|hip|eye|kidneys?|liver|lungs?|joint|bone|wound|ligament|meniscus) (?:is|are|looks?|seems?) (?:\w+ )?(?:weak|damaged|torn|worn|broken|infected|healthy|diseased|swollen|inflamed|failing|fine|strong|normal)\b|\b(?:it|that|this) (?:looks?|seems?|sounds?) (?:\w+ )?(?:infected|broken|torn|worn|inflamed|serious|benign|harmless|normal|healthy)\b",
@@ -82,6 +83,7 @@ _DRUGS = (
 )
 _MEDICINE = rf"(?:{_DRUGS}|it)"
 _PRESCRIPTION = _any(
+    rf"\b(?:{_DRUGS}) (?:is|are) (?:\w+ )?(?:safe|fine|ok|okay|enough|best|good|harmless)\b|\b(?:leave out|cut down|double up|stop eating|eat less|drink less|go without)\b(?=[^.!?]*\b(?:dose|tablets?|your|sugar|salt|if|{_DRUGS}))|\bit(?:'s| is) (?:safe|fine|ok|okay) to (?:wait|delay|postpone)\b",
     rf"\b(?:swap|replace|change|exchange|substitute) (?:\w+ ){{0,3}}(?:{_DRUGS})\b|\byou (?:can|may|could) (?:\w+ )?(?:fly|travel|drive|exercise|walk on it|bathe|swim|lift)\b",
     rf"(?:^|[.!?;:,]\s*|\b(?:and|then|so|yes|no) )(?:do not|don't|never) (?:\w+ )?(?:take|stop|skip|use|start|continue|double|change)(?:ing)? (?:\w+ ){{0,4}}(?:{_DRUGS})\b",
     rf"\bi(?:'d| would) (?:\w+ )?(?:take|stop|skip|use|start|try|avoid) (?:\w+ ){{0,3}}(?:{_DRUGS})\b|\b(?:{_DRUGS}) (?:would|will|should|can|could|might|may) (?:\w+ )?(?:help|work|relieve|ease|fix|be (?:enough|fine|safe|ok|okay|better))\b",
@@ -98,6 +100,7 @@ _PRESCRIPTION = _any(
     r"\b(?:apply|put) (?:ice|heat|cream|ointment)\b|\bdo (?:these|this|some|the following) (?:exercises?|stretches?)\b",
 )
 _PROMISE = _any(
+    r"\byou'll be (?:dancing|running|walking|seeing|playing|climbing|up and about)\b|\b(?:always|never) (?:turns out|goes|fails|ends) ?(?:well|wrong|badly|fine)?\b|\bresults? will be (?:excellent|perfect|good|great)\b|\bnobody (?:ever )?dies\b|\byour (?:heart|body|knee|lungs) (?:can|will) take it\b",
     r"\b(?:give|giving) you your (?:life|mobility|sight|vision|independence)\b|\bthere (?:are|is|will be) (?:no|zero|never any) (?:risks?|complications?|pain|danger|side effects?)\b|\b(?:recovery|healing|surgery|the operation) is (?:always )?(?:\w+ )?(?:quick|fast|easy|painless|safe|smooth|short|simple)\b",
     r"\bchances? (?:of (?:\w+ ){0,2})?(?:is|are) (?:\w+ )?(?:above|over|around|about|nearly|\d|good|high|excellent|great)|\byou (?:won't|will not|'ll not) (?:feel|have|notice) (?:\w+ )?(?:pain|problems?|complications?|anything)\b",
     r"\b(?:you|he|she|they)'ll (?:\w+ ){0,2}(?:be (?:\w+ )?(?:fine|pain[- ]?free|okay|ok|well|cured|better|all right)|recover|heal|walk|live|survive|conceive)\b|\bpain[- ]free (?:again|soon|within|in no time)\b",
