@@ -61,3 +61,9 @@ def talk(tmp_path: Path) -> Talk:
         return with_engine(tmp_path / "home", work, provider)
 
     return run
+
+
+@pytest.fixture
+def engine_work(tmp_path: Path) -> Callable[..., Any]:
+    """Run some work on an engine of this test's own home."""
+    return lambda work, provider=None: with_engine(tmp_path / "home", work, provider)

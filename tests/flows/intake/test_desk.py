@@ -1,0 +1,207 @@
+"""The desk, the figures, erasure, and the HTTP door."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+from fastapi.testclient import TestClient
+
+from bedside.core.errors import AccessDenied, BadInput, InvalidArgument
+from bedside.server.app import create_app
+from bedside.settings import load_settings
+from bedside.wiring import Who, build_engine
+from bedside.wiring.intake import contract_text, send, start_case, upload
+from bedside.wiring.intake_desk import case_of, cases, set_field
+from bedside.wiring.intake_figures import figures
+from bedside.wiring.keeping import erase
+
+SECRET = "a-secret-of-at-least-thirty-two-characters"
+
+
+@pytest.mark.requirement("IN-03")
+def test_the_desk_shows_what_blocks_a_case_and_where_each_value_stands(engine_work):
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        words = "I need a left knee replacement and I am 62"
+        await send(engine, who, case, words)
+        urgent = await start_case(engine, who)
+        await send(engine, who, urgent, "I want to talk to a person")
+        listed = await cases(engine, who)
+        shown = await case_of(engine, who, case)
+        age = shown["state"]["fields"]["age"]
+        source = await engine.source(age["message"], who, start=age["start"], end=age["end"])
+        with pytest.raises(AccessDenied):
+            await cases(engine, Who(roles=frozenset({"patient"}), patients=frozenset({case})))
+        return listed, shown, source
+
+    listed, shown, source = engine_work(work)
+    assert listed[0]["urgent"] == 1
+    assert "field: funding_source (unasked)" in shown["blocked_by"]
+    assert source["text"] == "62"
+
+
+@pytest.mark.requirement("IN-10")
+def test_a_coordinators_value_stays_and_a_conflict_with_it_is_asked_about(engine_work):
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        await send(engine, who, case, "I need a left knee replacement")
+        await set_field(engine, who, case, "age", "64")
+        with pytest.raises(InvalidArgument):
+            await set_field(engine, who, case, "age", "quite old")
+        asked = await send(engine, who, case, "I'm 62")
+        settled = await send(engine, who, case, "62")
+        return asked, settled
+
+    asked, settled = engine_work(work)
+    assert asked["state"]["fields"]["age"]["value"] == 64
+    assert asked["asked"] == "@conflict:age"
+    assert "64" in asked["answer"]
+    assert "62" in asked["answer"]
+    assert settled["state"]["fields"]["age"]["value"] == 62
+    assert settled["state"]["conflicts"] == []
+
+
+@pytest.mark.requirement("IN-18", "IN-20")
+def test_figures_hold_counts_and_names_of_ours_and_nothing_that_was_said(engine_work):
+    canaries = ["Quixotenburg", "Wanjikunda", "sixty-three", "Perupolis"]
+
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        for text in (
+            "I need a left knee replacement, my name is Wanjikunda Quixotenburg",
+            "sixty-three", "Perupolis", "I have chest pain at rest, it is crushing",
+        ):  # fmt: skip
+            await send(engine, who, case, text)
+        return await figures(engine, who), case
+
+    found, case = engine_work(work)
+    told = json.dumps(found)
+    assert not [word for word in (*canaries, case) if word.casefold() in told.casefold()]
+    assert found["turns"] == found["served"] == 4
+    assert found["architectures"] == {"flexible": 4}
+    assert found["funnel"]["flexible"] == {"start": 1, "engaged": 1, "matched": 0, "consented": 0}
+    assert found["alerts"] == []
+
+
+@pytest.mark.requirement("IN-18")
+def test_an_erased_case_leaves_no_state_document_message_or_trace(engine_work, tmp_path):
+    canary = "Zygomorphalia"
+
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        await send(engine, who, case, f"I need a knee replacement, my name is {canary}")
+        try:
+            await upload(
+                engine, who, case, "note.txt", f"{canary} blood test, Hb 13.1 g/dL".encode()
+            )
+        except BadInput:
+            pass
+        await engine.turning.settled()
+        receipt = await erase(engine, case, who, by_id=True)
+        return receipt, await cases(engine, who)
+
+    receipt, left = engine_work(work)
+    assert receipt["residual_bytes"] == 0
+    assert receipt["removed"]["state"] == 1
+    assert receipt["removed"]["turn"] >= 1
+    assert left == []
+    for path in (tmp_path / "home").rglob("*"):
+        if path.is_file():
+            assert canary.encode() not in path.read_bytes(), path.name
+
+
+@pytest.fixture
+def client(tmp_path):
+    engine = build_engine(
+        load_settings(
+            home=tmp_path / "home",
+            environ={"BEDSIDE_EMBEDDER": "none", "BEDSIDE_TOKEN_SECRET": SECRET},
+        )
+    )
+    with TestClient(create_app(engine), base_url="http://127.0.0.1") as made:
+        yield made
+
+
+def bearer(*roles: str, patients=None) -> dict[str, str]:
+    from bedside.server.auth import token
+
+    text = token(SECRET, actor="u", roles=roles, patients=patients, expires=4_102_444_800)
+    return {"Authorization": f"Bearer {text}"}
+
+
+@pytest.mark.requirement("IN-03")
+def test_a_link_resumes_its_own_case_and_opens_no_other(client):
+    desk = bearer("clinician", "coordinator")
+    one = client.post("/v1/intake/cases", json={"procedure": "TKR"}, headers=desk).json()
+    two = client.post("/v1/intake/cases", json={}, headers=desk).json()
+    assert one["turn"]["state"]["sop"] == "TKR"
+    assert "AI" in one["turn"]["answer"]
+    link = {"Authorization": f"Bearer {one['link']}"}
+    path = f"/v1/intake/cases/{one['case']}"
+    said = client.post(f"{path}/messages", json={"text": "the left one"}, headers=link)
+    assert said.json()["state"]["fields"]["procedure_side"]["value"] == "left"
+    assert client.get(path, headers=link).json()["state"]["turn"] == 2
+    foreign = f"/v1/intake/cases/{two['case']}"
+    assert client.get(foreign, headers=link).status_code == 403
+    assert client.post(f"{foreign}/messages", json={"text": "hi"}, headers=link).status_code == 403
+    assert client.get("/v1/intake/cases", headers=link).status_code == 403
+    assert client.post(f"{path}/messages", json={"text": " "}, headers=link).status_code == 422
+    unknown = client.post("/v1/intake/cases/case-none/messages", json={"text": "hi"}, headers=desk)
+    assert unknown.status_code == 404
+    assert client.post(f"{path}/messages", json={"act": "person"}, headers=link).status_code == 200
+
+
+def test_a_turn_streams_and_ends_with_its_json(client):
+    desk = bearer("clinician")
+    case = client.post("/v1/intake/cases", json={}, headers=desk).json()["case"]
+    with client.stream(
+        "POST", f"/v1/intake/cases/{case}/messages", json={"text": "I need a hip replacement"},
+        headers={**desk, "Accept": "text/event-stream"},
+    ) as answer:  # fmt: skip
+        text = "".join(answer.iter_text())
+    events = [block.split("\n", 1) for block in text.strip().split("\n\n")]
+    assert [one[0] for one in events][0] == "event: plan"
+    assert events[-1][0] == "event: done"
+    done = json.loads(events[-1][1].removeprefix("data: "))
+    assert done["status"] == "intake"
+    assert done["turn_status"] == "complete"
+
+
+@pytest.mark.requirement("IN-22", "IN-13")
+def test_a_contract_is_saved_with_its_lint_and_an_invalid_one_changes_nothing(client, tmp_path):
+    admin = bearer("admin", "clinician")
+    text = client.get("/v1/sops/TKR", headers=admin).json()["yaml"]
+    saved = client.put("/v1/sops/TKR", json={"yaml": text}, headers=admin)
+    assert saved.status_code == 200
+    assert saved.json()["version"] == 1
+    assert client.put("/v1/sops/TKR", json={"yaml": "id: TKR"}, headers=admin).status_code == 422
+    ordering = text.replace("A blood thinner calls for", "You should stop the blood thinner;")
+    assert ordering != text
+    refused = client.put("/v1/sops/TKR", json={"yaml": ordering}, headers=admin)
+    assert refused.status_code == 422
+    stale = client.put("/v1/sops/TKR", json={"yaml": text, "expected": 0}, headers=admin)
+    assert stale.status_code == 409
+    assert len(client.get("/v1/sops/TKR/history", headers=admin).json()) == 1
+    assert (
+        client.put("/v1/sops/TKR", json={"yaml": text}, headers=bearer("coordinator")).status_code
+        == 403
+    )
+    figures_ = client.get("/v1/intake/figures?form=prometheus", headers=admin)
+    assert "bedside_intake_turns" in figures_.text
+
+
+def test_contract_text_is_none_where_there_is_none(tmp_path):
+    async def go():
+        engine = build_engine(load_settings(home=tmp_path, environ={"BEDSIDE_EMBEDDER": "none"}))
+        try:
+            return [await contract_text(engine, engine.local(), one) for one in ("NONE", "../TKR")]
+        finally:
+            await engine.close()
+
+    assert anyio.run(go) == [None, None]
