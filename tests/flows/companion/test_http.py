@@ -1,0 +1,105 @@
+"""The companion over HTTP: off until switched on, one person a login, streams, errors."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from bedside.server.app import create_app
+from bedside.server.auth import token
+from bedside.settings import load_settings
+from bedside.wiring import build_engine
+
+SECRET = "a secret of at least thirty-two characters"
+
+
+def door(home: Path, **environ: str) -> TestClient:
+    given = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_TOKEN_SECRET": SECRET, **environ}
+    engine = build_engine(load_settings(home=home, environ=given))
+    return TestClient(
+        create_app(engine), base_url="http://127.0.0.1", raise_server_exceptions=False
+    )
+
+
+def login(person: str) -> dict[str, str]:
+    signed = token(
+        SECRET, actor=person, roles=("patient",), patients=(), expires=int(time.time()) + 600
+    )
+    return {"Authorization": f"Bearer {signed}"}
+
+
+def says(client: TestClient, person: str, session: str, text: str = "", **act: str):
+    body = {"act": act} if act else {"text": text}
+    return client.post(f"/v1/companion/{session}/turns", json=body, headers=login(person))
+
+
+@pytest.mark.requirement("CM-11")
+def test_it_is_off_until_the_deployer_switches_it_on(tmp_path):
+    with door(tmp_path) as client:
+        assert client.get("/v1/companion", headers=login("anna")).status_code == 403
+        assert says(client, "anna", "s1", "Hello").status_code == 403
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("CM-12")
+def test_two_logins_talk_share_and_withdraw_and_neither_reads_the_other(tmp_path):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        begun = client.post(
+            "/v1/companion", json={"act": {"do": "invite", "id": "ben"}}, headers=login("anna")
+        ).json()
+        session = begun["session_id"]
+        anna = [says(client, "anna", session, text).json() for text in (
+            "Yes, let us begin.", "My secret is the letter in the drawer.", "I felt alone.",
+            "I was hurt.", "Yes, I feel heard.", "I think he is afraid of the ward.",
+        )]  # fmt: skip
+        draft = anna[-1]["draft"]
+        given = says(client, "anna", session, do="share", id=draft["id"]).json()
+        assert given["deed"]["outcome"] == "done"
+        assert says(client, "carl", session, "Hello").status_code == 404
+        assert client.get(f"/v1/companion/{session}", headers=login("carl")).status_code == 404
+        assert client.get("/v1/companion", headers=login("carl")).json() == []
+        assert says(client, "ben", session, "Hello").json()["stage"] == 0
+        seen = client.get(f"/v1/companion/{session}", headers=login("ben"))
+        assert draft["text"] in seen.text
+        assert "secret" not in seen.text
+        for part in ("", "/prompt", "/trace"):
+            url = f"/v1/turns/{anna[1]['turn_id']}{part}"
+            assert client.get(url, headers=login("ben")).status_code == 404
+        says(client, "anna", session, do="withdraw", id=draft["id"])
+        assert (
+            draft["text"] not in client.get(f"/v1/companion/{session}", headers=login("ben")).text
+        )
+
+
+def test_nobody_writes_as_another_where_there_are_tokens(tmp_path):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        body = {"text": "Hello", "person": "ben"}
+        assert client.post("/v1/companion", json=body, headers=login("anna")).status_code == 403
+
+
+def test_a_turn_streams_as_events_and_ends_with_the_turn(tmp_path):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        headers = {**login("anna"), "Accept": "text/event-stream"}
+        text = client.post("/v1/companion", json={"text": "Hello"}, headers=headers).text
+    names = [line[7:] for line in text.splitlines() if line.startswith("event: ")]
+    assert (names[0], names[-1]) == ("plan", "done")
+    assert "delta" in names
+    data = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+    assert json.loads(data[-1])["stage"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"text": " "}, {"text": "a", "act": {"do": "share"}}, {"act": {"do": "forgive"}},
+     {"text": "a" * 20_001}, {"text": "a\0b"}],
+)  # fmt: skip
+def test_a_bad_body_is_a_clear_error_and_the_conversation_goes_on(tmp_path, body):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        says(client, "anna", "s1", "Hello")
+        found = client.post("/v1/companion/s1/turns", json=body, headers=login("anna"))
+        assert 400 <= found.status_code < 500
+        assert says(client, "anna", "s1", "Yes").json()["stage"] == 1
