@@ -85,6 +85,10 @@ def test_a_turns_jobs_get_their_seconds_and_no_more(store) -> None:
     runner = Runner(store, clock=Clock(), handlers={"slow": slow, "quick": quick, "other": quick})
     assert asyncio.run(runner.run_turn("turn-1", seconds=0.2)) == 1
     assert states(store) == {"done": 1, "queued": 2}
+    (late,) = store.write_now(
+        lambda c: jobs.claim(c, now=NOW, lease=timedelta(seconds=9), kinds=("slow",))
+    )
+    assert late.attempt == 1  # it was stopped, it did not fail
 
 
 def test_a_job_over_its_limit_is_tried_again_later(store) -> None:

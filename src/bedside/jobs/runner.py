@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 
 from sqlalchemy import Connection
@@ -49,7 +50,7 @@ class Runner:
     async def run_turn(self, turn: str, *, seconds: float) -> int:
         """Run the jobs of one turn, together, for at most `seconds`; return how many ended.
 
-        What is not done by then stays claimed until its lease runs out, then the worker has it.
+        What is not done by then is put back, and the worker has it.
         """
         claimed = await self._claim(turn=turn, limit=32)
         if not claimed:
@@ -106,12 +107,18 @@ class Runner:
             await self._fail(claimed, type(error).__name__)
             return False
         except asyncio.CancelledError:
-            await asyncio.shield(self._fail(claimed, "Cancelled"))
+            await asyncio.shield(self._give_back(claimed))  # stopped, not failed
             raise
         except Exception as error:  # noqa: BLE001 - the worker's edge: one job must not end it
             await self._fail(claimed, type(error).__name__)
             return False
         return True
+
+    async def _give_back(self, claimed: Claimed) -> None:
+        with suppress(Conflict):
+            await self._store.write(
+                lambda connection: jobs.give_back(connection, claimed, now=self._clock.now())
+            )
 
     async def _fail(self, claimed: Claimed, error: str, *, final: bool = False) -> None:
         _LOG.warning("job %s of kind %s: %s", claimed.id, claimed.kind, error)

@@ -16,7 +16,7 @@ from bedside.core.value import value
 from bedside.storage.tables.jobs import job
 from bedside.storage.turns import owner
 
-__all__ = ["Claimed", "NewJob", "claim", "counts", "end", "fail", "put"]
+__all__ = ["Claimed", "NewJob", "claim", "counts", "end", "fail", "give_back", "put"]
 
 MOST_ATTEMPTS = 3
 BACK_OFF = (timedelta(seconds=5), timedelta(seconds=60))
@@ -171,6 +171,26 @@ def fail(
         )
     )
     return True
+
+
+def give_back(connection: Connection, claimed: Claimed, *, now: datetime) -> None:
+    """Put a job back that was stopped and did not fail: due at once, and no attempt counted.
+
+    Raises:
+        Conflict: another process took the job.
+    """
+    row = _ours(connection, claimed)
+    connection.execute(
+        update(job)
+        .where(job.c.tenant == row.tenant, job.c.id == row.id)
+        .values(
+            state="queued",
+            attempts=row.attempts - 1,
+            owner=None,
+            lease_until=None,
+            run_after=now,
+        )
+    )
 
 
 def counts(connection: Connection) -> dict[str, int]:
