@@ -280,10 +280,10 @@ def _write(
     said: str,
 ) -> None:
     now = clock.now()
-    uploads.one_upload(connection, grant, ident, now=now)  # it is still there
+    before = uploads.one_upload(connection, grant, ident, now=now)  # it is still there
     if draft is not None:
         write_words(connection, draft, at=now)
-        seen = guess(said)
+        seen = guess(said, file_name=before.file_name)
         documents.describe(
             connection,
             grant,

@@ -122,6 +122,7 @@ _FIGURE = re.compile(
     r"(?P<sign>[<>≤≥]=?\s*)?(?<![\d.])(?P<low>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\s*(?P<joint>[-–—]|\bto\b)\s*(?P<high>\d+(?:\.\d+)?))?"
 )
+_GLUED = re.compile(r"(?P<sign>)(?P<low>\d+(?:\.\d+)?)(?=10$)(?P<high>)")
 _ROMAN = re.compile(
     r"\b(?P<low>IV|III|II|I)\b(?:\s*(?:[-–]|to)\s*\b(?P<high>IV|III|II|I)\b)?(?!\w)"
 )
@@ -210,10 +211,13 @@ def _value(
             continue
         if figure["high"] and one.unit not in ("", "%"):
             continue  # a reference range stands before its result
+        written = figure
+        if text[end : end + 1] == "^" and (short := _GLUED.match(figure.group())):
+            written, end = short, begin + short.end()  # "5.610^9/L" is 5.6 in 10^9/L
         unit, end = _unit(text, one, end)
         if unit is None:
             return None
-        return _made(text, one, _figure(figure), unit, start, end)
+        return _made(text, one, _figure(written), unit, start, end)
     return None
 
 

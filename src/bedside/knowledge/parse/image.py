@@ -11,6 +11,7 @@ import numpy as np
 
 from bedside.core.errors import BadInput
 from bedside.knowledge.parse.parsed import Parsed, TextBuilder
+from bedside.knowledge.parse.spacing import respaced
 from bedside.language.sections import sections
 
 __all__ = ["NO_TEXT", "Scanner", "has_ink", "opened", "parse_image", "read_picture"]
@@ -21,6 +22,11 @@ NO_TEXT = "OCR found no text in it"
 _MOST_PIXELS = 60_000_000
 _LONGEST_SIDE = 3_000
 _SAME_LINE = 0.6
+_SURE = 0.85
+"""Below this the page may stand on its head or side."""
+_IDEOGRAPHS, _FULL_WIDTH = "\u3040", "\uff00"
+_PLAIN = {full: full - 0xFEE0 for full in range(0xFF01, 0xFF5F)}
+"""Full-width forms to ASCII (Unicode, Halfwidth and Fullwidth Forms)."""
 _WIDE = 4.0
 _STEEPEST = 0.3
 """About 17 degrees; a steeper page is not turned."""
@@ -134,11 +140,55 @@ class Scanner:
             image = image.resize(
                 (max(int(image.width * part), 1), max(int(image.height * part), 1))
             )
-        found, _ = _reader()(np.asarray(image)[:, :, ::-1])
-        for _, words, sure in found or []:
+        upright, found = _upright(image)
+        boxes: list[tuple[Any, str]] = []
+        for box, words, sure, *letters in found:
             self._sum += float(sure) * len(words)
             self._characters += len(words)
-        return _lines([(box, words) for box, words, _ in found or []])
+            boxes.append((box, _latin(respaced(upright, box, words, *letters[:2]))))
+        return _lines(boxes)
+
+
+def _upright(image: Any) -> tuple[Any, list[Any]]:
+    """The picture as its letters stand, and what was read in it.
+
+    The reader's own guess of lines that stand on their head is not asked: it loses long lines that
+    stand upright. A page that is hardly read is turned as a whole instead, and the surest wins.
+    """
+    from PIL import Image
+
+    found = _read(image)
+    if _sureness(found) >= _SURE or not found:
+        return image, found
+    tall = sum(box[3][1] - box[0][1] > box[1][0] - box[0][0] for box, *_ in found)
+    turns = [Image.Transpose.ROTATE_180]
+    if tall > len(found) / 2:
+        turns = [Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270]
+    best = (image, found)
+    for turn in turns:
+        turned = image.transpose(turn)
+        again = _read(turned)
+        if _sureness(again) > _sureness(best[1]):
+            best = (turned, again)
+    return best
+
+
+def _read(image: Any) -> list[Any]:
+    found, _ = _reader()(np.asarray(image)[:, :, ::-1], use_cls=False, return_word_box=True)
+    return list(found or [])
+
+
+def _sureness(found: list[Any]) -> float:
+    """The reader's confidence over all letters, in [0, 1]; 0 where it read none."""
+    letters = sum(len(words) for _, words, *_ in found)
+    return sum(float(sure) * len(words) for _, words, sure, *_ in found) / max(letters, 1)
+
+
+def _latin(line: str) -> str:
+    """Brackets and stops of full width as plain ones, in a line without Chinese letters."""
+    return (
+        line if any(_IDEOGRAPHS <= char < _FULL_WIDTH for char in line) else line.translate(_PLAIN)
+    )
 
 
 def _lines(found: list[tuple[Any, str]]) -> str:
