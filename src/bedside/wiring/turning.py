@@ -318,6 +318,15 @@ class Turning:
         async def note(need: NoteNeed, grant: Grant) -> Any:
             return await read_note(self.store, grant, need)
 
+        async def recall(need: RecallNeed, grant: Grant) -> Any:
+            return await self.memory.recall(need, grant)
+
+        async def recall_words(need: RecallNeed, grant: Grant) -> Any:
+            return await self._words_of_memory.recall(need, grant)
+
+        async def notes(need: NotesNeed, grant: Grant) -> Any:
+            return await self.memory.notes(need, grant)
+
         async def case_uploads(need: CaseUploads, grant: Grant) -> Any:
             del need
             now = self.clock.now()
@@ -329,12 +338,12 @@ class Turning:
                 RecordNeed: record,
                 SearchNeed: self.texts.search_need,
                 NoteNeed: note,
-                RecallNeed: self.memory.recall,
-                NotesNeed: self.memory.notes,
+                RecallNeed: recall,
+                NotesNeed: notes,
             },
             fallbacks={
                 SearchNeed: ("bulk text", self.texts.bulk),
-                RecallNeed: ("words alone", self._words_of_memory.recall),
+                RecallNeed: ("words alone", recall_words),
             },
             clock=self.clock,
         )
