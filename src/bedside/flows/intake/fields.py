@@ -106,6 +106,11 @@ _ABOUT_ELSE = re.compile(
     r"\b(?:take|thinners?|allerg\w*|smok\w*|operations?|surger\w*|pregnan\w*|infections?|insurance|budget)\b",
     re.IGNORECASE,
 )
+_MEASURED = re.compile(r"\s*(?:is|was|of|reading|level|:|=)?\s*(?:about )?\d", re.IGNORECASE)
+_NO_LIST = re.compile(
+    r"\b(?:we|want|live|surgery|operation|that was|can we|is over|what|please|go on|continue|my name|budget|pay|ok(?:ay)?|years? old)\b",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(
     r"\b(?:no|not|take|i|my|name|this|is|am|thinners?|allerg\w+|when|only|that|because|last|next|it|was|walk|the|to|me|us|yes|yeah|we|he|she|my|your|which|how|why|what|\d+)\b",
     re.IGNORECASE,
@@ -242,6 +247,10 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         if not _GOING.search(context.text[max(0, one.start - 60) : one.start])
         and not _NOT_BEFORE.search(context.text[: one.start])
     ]
+    first = _first_sentence(context.text)
+    leads = [one for one in found if first[one.start : one.end].strip()]
+    if len({one.value for one in leads}) == 1:
+        return Value(value=leads[0].value, start=leads[0].start, end=leads[0].end)
     values = {one.value for one in found}
     if len(values) == 1 or (found and corrects(context.text)):
         return Value(value=found[-1].value, start=found[-1].start, end=found[-1].end)
@@ -281,11 +290,11 @@ def _name_asked(field: Field, context: Context) -> Value | None:
         return said
     first = _first_sentence(_without(context.text, context.others))
     short = _short_answer(first, most=4)
-    if short is None or any(char.isdigit() for char in str(short.value)) or agrees(context.text):
+    if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
-    if countries(context.text) or conditions(context.text) or disagrees(context.text):
+    if countries(first) or conditions(first) or disagrees(first):
         return None
-    return None if _WHEN.search(context.text) else _named(short)
+    return None if _WHEN.search(first) else _named(short)
 
 
 def _destination_asked(field: Field, context: Context) -> Value | None:
@@ -343,8 +352,11 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None:
     carer = persons.is_carer(text, context.state)
     has: dict[str, Span] = {}
     hasnt: dict[str, Span] = {}
+    eyes = context.contract.field("other_eye_disease") is not None
     for one in conditions(text):
-        if _question_at(text, one.start):
+        if _question_at(text, one.start) or (eyes and one.value == "glaucoma"):
+            continue
+        if _MEASURED.match(text, one.end):
             continue
         if any(s.start <= one.start < s.end for s in family) and not carer:
             continue
@@ -366,7 +378,13 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None:
         return _over(tuple(one for one in known if one not in hasnt), spans)
     if hasnt and asked:
         return _over(tuple(f"no {name}" for name in hasnt), spans)
-    if asked and disagrees(text) and not declines(text) and not _ABOUT_ELSE.search(text):
+    if (
+        asked
+        and disagrees(text)
+        and not declines(text)
+        and not doubts(text)
+        and not _ABOUT_ELSE.search(text)
+    ):
         start, end = _whole(text)
         return Value(value=(), start=start, end=end)
     if asked:
@@ -568,7 +586,7 @@ _AFFIRMS = re.compile(
 _DENIES = re.compile(
     r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
     r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
-    r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?P<rest>.*)",
+    r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _HAPPENED = re.compile(
@@ -715,10 +733,15 @@ def _list_asked(field: Field, context: Context) -> Value | None:
     free = _list_free(field, context)
     if free is not None:
         return free
-    start, end = _whole(context.text)
-    if _NONE.match(context.text) or (disagrees(context.text) and not context.others):
+    first = _first_sentence(_without(context.text, context.others))
+    if doubts(context.text) or defers(context.text):
+        return None
+    start, end = _whole(first)
+    if _NONE.match(first) or _denies(field, first):
         return Value(value=(), start=start, end=end)
-    short = _short_answer(_first_sentence(_without(context.text, context.others)), most=12)
+    if _NO_LIST.search(first):
+        return None
+    short = _short_answer(first, most=12)
     if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
         return None
     parts = [
@@ -737,6 +760,22 @@ def _list_free(field: Field, context: Context) -> Value | None:
             return _over(
                 tuple(dict.fromkeys(str(one.value) for one in chosen)),
                 [(one.start, one.end) for one in chosen],
+            )
+    if "disease" in field.id and field.id != "key_comorbidities":
+        named = (
+            phrase_pattern([one for one in field.cues if " " not in one]) if field.cues else None
+        )
+        denied = [one for one in scopes(text) if one.kind in {"negated", "family", "uncertain"}]
+        here = [
+            one
+            for one in (named.finditer(text) if named else ())
+            if not _question_at(text, one.start())
+            and not any(s.start <= one.start() < s.end for s in denied)
+        ]
+        if here:
+            return _over(
+                tuple(dict.fromkeys(one.group().casefold() for one in here)),
+                [one.span() for one in here],
             )
     if "allerg" in field.id:
         if match := re.search(
@@ -813,6 +852,8 @@ def _asked_text(field: Field, context: Context) -> Value | None:
     if nothing(text):
         start, end = _whole(text)
         return None if field.when == "optional" else Value(value="none", start=start, end=end)
+    if others and corrects(text):
+        return None
     left = re.findall(r"[^\W_]{2,}", _without(text, others))
     if others and len(left) < 4 and not _cued(field, text):  # noqa: PLR2004 - nothing is left
         return None

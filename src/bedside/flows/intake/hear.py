@@ -83,9 +83,12 @@ def hear(
     found, became, moves = _procedure(case, said, book, before, procedure)
     changes += moves
     now = applied(case, changes)
+    flagged = any(one.kind.startswith("red_flag") and one.turn == turn - 1 for one in case.alerts)
     asked = case.asking if case.asking and not case.asking.startswith("@") else ""
     if became in {"known", "unknown"} and asked == "procedure_name":
         asked = ""
+    if flagged and _OVER.search(said):
+        asked = ""  # it answers what was said of the emergency, not the question that stood
     settling = case.asking.removeprefix(f"{CONFLICT}:") if case.asking.startswith(CONFLICT) else ""
     reading = read_message(
         said,
@@ -134,6 +137,12 @@ def hear(
         before_asking=case.asking,
         foreign=foreign,
     )
+
+
+_OVER = re.compile(
+    r"\b(?:over|gone|passed|fine now|ok now|okay now|better now|stopped|last (?:year|month|week)|not now|years? ago|go on|continue|false alarm|not (?:an )?emergency)\b",
+    re.IGNORECASE,
+)
 
 
 def _fields(known: Known) -> dict[str, Any]:

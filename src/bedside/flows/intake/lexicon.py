@@ -44,7 +44,7 @@ def phrase_pattern(words: Sequence[str]) -> re.Pattern[str]:
         r"\s+".join(re.escape(bit) for bit in word.split())
         for word in sorted(set(words), key=len, reverse=True)
     ]
-    return re.compile(r"(?<![\w-])(?:" + "|".join(parts) + r")(?![\w])", re.IGNORECASE)
+    return re.compile(r"(?<![\w-])(?:(?<!\w)و)?(?:" + "|".join(parts) + r")(?![\w])", re.IGNORECASE)
 
 
 class _Index:
@@ -60,12 +60,18 @@ class _Index:
         """Every value that the text names, in its order."""
         return tuple(
             Found(
-                value=self._values[" ".join(match.group().casefold().split())],
+                value=self._values[_key(match.group(), self._values)],
                 start=match.start(),
                 end=match.end(),
             )
             for match in self._pattern.finditer(text)
         )
+
+
+def _key(words: str, known: Mapping[str, str]) -> str:
+    """The entry that the words stand for; an Arabic "and" written on to them is taken off."""
+    flat = " ".join(words.casefold().split())
+    return flat if flat in known else flat.removeprefix("و")
 
 
 @functools.cache

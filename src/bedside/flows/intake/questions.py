@@ -69,7 +69,12 @@ def still_open(now: Situation) -> str | None:
     field = now.contract.field(asked)
     if field is None or now.case.facts.get(asked).status != "asked":
         return None
-    turned = bool(now.heard.signals.asks) or now.heard.signals.wants_person or not now.heard.text
+    said = now.heard
+    flagged = any(
+        one.kind.startswith("red_flag") and one.turn == now.case.facts.turn - 1
+        for one in now.case.alerts
+    )
+    turned = bool(said.signals.asks) or said.signals.wants_person or not said.text or flagged
     return asked if turned and not now.heard.reading.said else None
 
 

@@ -86,6 +86,9 @@ def read_message(
     answered = False
     field = contract.field(asked) if asked else None
     if field is not None:
+        if field.kind == "list" and "disease" in f"{field.id} {field.label}":
+            if asked != "key_comorbidities":
+                found.pop("key_comorbidities", None)
         others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
         answer = read_asked(field, replace(context, text=core(text), others=others))
         if answer is not None:

@@ -239,6 +239,8 @@ def changes(view: View[Case]) -> tuple[Change, ...]:
         out.append(change(f"asked:{found.asking}", None))
     if not heard.flags:
         out.append(change("asking", found.asking))
+    elif heard.reading.answered:
+        out.append(change("asking", ""))
     out += [change("told", name, op="add") for name in found.told]
     return tuple(out)
 

@@ -51,12 +51,16 @@ def fact_words(field: Field, known: Known, language: str = "en") -> str:
     if isinstance(found, (list, tuple)) and not found:
         return f"no {field.label}"
     if isinstance(found, bool):
-        return field.label if found else f"no {field.label}"
+        return field.label if found else f"{_negation(field.label)} {field.label}"
     if isinstance(found, Mapping) and found.get("assumed"):
         return f"{field.label}: {value_words(found)}, taken as {found['currency']}"
     if field.kind == "number" and field.unit:
         return f"{field.label}: {value_words(found)} {field.unit}"
     return f"{field.label}: {value_words(found)}"
+
+
+def _negation(label: str) -> str:
+    return "not" if label.split()[0] in {"pregnant", "able", "taking", "on"} else "no"
 
 
 def _article(country: str) -> str:
