@@ -136,3 +136,33 @@ def test_a_right_paraphrase_raises_no_finding(written: str, said: str) -> None:
 @pytest.mark.parametrize(("written", "said", "kind"), WRONG)
 def test_a_wrong_paraphrase_raises_its_finding(written: str, said: str, kind: str) -> None:
     assert kind in kinds(written, said)
+
+
+@pytest.mark.requirement("NO-08")
+def test_a_whole_turn_of_this_package_is_read_by_its_summary_and_recommendations_alone():
+    note = "ASSESSMENT\n\nStable angina.\n\nPLAN\n\nStart aspirin 81 mg daily.\n"
+    at, order = note.index("Stable"), note.index("Start")
+    item = {
+        "text": "Stable angina.",
+        "source": f"ASSESSMENT section, chunk_0:{at}-{at + 14}",
+    }
+    advice = {
+        "number": 1,
+        "recommendation": "Start aspirin 81 mg daily.",
+        "source": f"PLAN section, chunk_1:{order}-{order + 26}",
+    }
+    turn = {
+        "turn_id": "t1",
+        "flow": "notes",
+        "answer": "Stable angina [1].",
+        "summary": {"assessment": [item]},
+        "plan": {"intent": "note_summary", "queries": ["a query"], "recommendations": [advice]},
+        "claims": [{"text": "Stable angina", "basis": "record", "citations": [1]}],
+        "citations": [{"n": 1, "quote": "Stable angina."}],
+        "removed": [{"claim": "Unstable angina", "why": "no_support"}],
+    }
+    found = evaluate_note(turn, note=note)
+    texts = [one.item.text for one in found.items]
+    assert texts == ["Stable angina.", "Start aspirin 81 mg daily."]
+    claims = {key: turn[key] for key in ("turn_id", "flow", "claims", "answer")}
+    assert evaluate_note(claims, note=note).items == ()

@@ -81,7 +81,7 @@ def turn_body(
         "review": {"state": "draft", "by": None, "at": None},
         "egress": egress,
         "removed": [{"claim": text, "why": why} for text, why in verdict.removed],
-        "degraded": _degraded(view),
+        "degraded": _degraded(view, final),
         "missing": list(final.draft.missing),
         "guardrails": [_finding(found) for found in verdict.findings],
         "plan": {
@@ -208,7 +208,7 @@ def _finding(found: Finding) -> dict[str, Any]:
     return {"id": found.id, "outcome": _OUTCOME[found.want], "detail": found.detail}
 
 
-def _degraded(view: View[S]) -> list[str]:
+def _degraded(view: View[S], final: Done[S]) -> list[str]:
     out: list[str] = []
     for need, found in view.gathered.items():
         if isinstance(found, Lost):
@@ -220,7 +220,7 @@ def _degraded(view: View[S]) -> list[str]:
                 out += [f"{need.name}: {why}" for why in found.value.degraded]
     out += [why for done in view.done for why in done.lost]
     if "model" in view.opened.can:
-        out += [f"model: {done.why_unaided}" for done in view.done if done.why_unaided]
+        out += [f"model: {done.why_unaided}" for done in (*view.done, final) if done.why_unaided]
     return list(dict.fromkeys(out))
 
 

@@ -229,6 +229,22 @@ def test_a_note_too_long_for_the_window_is_read_in_passes_and_merged(tmp_path):
         assert f"({chunk['id']}, chars {chunk['start']}-{chunk['end']})" in seen
 
 
+@pytest.mark.requirement("NO-01")
+def test_a_window_too_small_for_one_chunk_leaves_an_extractive_summary_and_says_so(tmp_path):
+    # A script of which every letter is several tokens: one chunk exceeds a window of 8,192.
+    text = f"{NOTE}\nNOTES\n\n" + "\U00012000\U00012040\U00012080 " * 900
+    with FakeProvider([Said(text=GOOD)]) as provider:
+        turn, _ = run(tmp_path, provider, text=text)
+        asked = len(provider.of("openai"))
+    assert asked == 0
+    assert turn["status"] == "complete"
+    assert turn["extractive"] is True
+    assert turn["answered_by"] == "extractive"
+    assert any("window is too small" in one for one in turn["degraded"])
+    assert turn["summary"]["key_problems"]
+    assert turn["plan"]["recommendations"]
+
+
 def test_a_note_without_headings_is_cut_where_the_model_says_its_sections_begin(tmp_path):
     text = (
         "The patient is a 40-year-old man with back pain for two weeks after lifting. " * 3

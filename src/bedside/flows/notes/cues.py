@@ -82,6 +82,13 @@ _LABELLED = re.compile(
     r"testing|referrals?|diet|activity|disposition|procedures?|imaging|labs?|rx|plan)\s*[:-]", _I
 )  # fmt: skip
 _REASONING = re.compile(r"^(?:medical reasoning|reasoning|impression|assessment)\s*[:-]", _I)
+_FOUND_TO_BE = re.compile(
+    r"\b(?:appear(?:s|ed)?|seem(?:s|ed)?|found|noted|felt|thought) to (?:be|have been)\b", _I
+)
+_NOT_DONE = re.compile(
+    r"no\b(?! (?:driving|lifting|smoking|alcohol|weight|strenuous|further))[^.]{0,60}\b(?:was|were)\b",
+    _I,
+)
 _AGREED = re.compile(
     r"\b(?:understands? and agrees?|agree\w* with (?:the|this)|all (?:of )?(?:\w+ )?questions|verbali[sz]ed understanding|patient agreements?|agreeable to|questions (?:have been|were) answered)\b",
     _I,
@@ -160,6 +167,8 @@ def is_lab(text: str) -> bool:
 
 def is_order(text: str) -> bool:
     """Does it say what is to be done?"""
+    if _FOUND_TO_BE.search(text) or _NOT_DONE.match(text):
+        return False
     if _REASONING.match(text) or _AGREED.search(text) or _INTRODUCES.search(text):
         return False
     return _LABELLED.match(text) is not None or _ORDER.search(text) is not None

@@ -26,6 +26,7 @@ from bedside.flows.notes.cues import (
 from bedside.flows.notes.note import Note
 from bedside.flows.notes.statements import entries, statements
 from bedside.flows.notes.summary import Part, Recommendation, Statement
+from bedside.flows.notes.talk import Talk, talk_in
 from bedside.language.note_sections import NoteSection
 from bedside.language.section_kinds import SectionKind
 
@@ -64,6 +65,10 @@ _BARE = re.compile(
 )
 """A statement that says something only under its heading, so the heading is cited with it."""
 _RESULT = re.compile(r"(?:labs?|imaging|results?|vitals?|exam)\b", re.IGNORECASE)
+_EXAMINED = re.compile(
+    r"\bon (?:your|the|his|her) (?:\w+ )?exam|\bi (?:do |can )?(?:appreciate|hear|palpate)\b",
+    re.IGNORECASE,
+)
 _POSSIBLE = 0.7
 _POSSIBLE_NOTE = "The note leaves this open or makes it conditional; it is quoted as it stands."
 
@@ -86,9 +91,10 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
     orders: list[_Said] = []
     seen: set[tuple[str, str]] = set()
     planned = any(one.kind in {"plan", "assessment_plan"} for one in note.sections)
-    for said in _said(note):
+    talk = talk_in(note.text)
+    for said in _said(note, talk):
         key = " ".join(said.text.lower().split()).strip(" .")
-        part = _part(said, planned=planned)
+        part = _spoken(said, talk) if talk is not None else _part(said, planned=planned)
         if (part, key) in seen or (part == "patient_snapshot" and _said_before(said, summary)):
             continue
         seen.add((part, key))
@@ -114,7 +120,13 @@ def _said_before(said: _Said, summary: list[Statement]) -> bool:
     return False
 
 
-def _said(note: Note) -> Iterator[_Said]:
+def _said(note: Note, talk: Talk | None) -> Iterator[_Said]:
+    if talk is not None:
+        for section in note.sections:
+            for start, end in talk.statements(section.start, section.end):
+                for a, b in _inside_chunks(note, start, end):
+                    yield _Said(a, b, " ".join(note.text[a:b].split()), section)
+        return
     for section in note.sections:
         for start, end in statements(note.text, section.body, section.end):
             cut = (
@@ -175,6 +187,15 @@ def _told(text: str, *, free: bool) -> Part | Literal["plan"]:
     if is_imaging(text) or (is_lab(text) and any(char.isdigit() for char in text)):
         return "labs_imaging"
     return "pertinent_history"
+
+
+def _spoken(said: _Said, talk: Talk) -> Part | Literal["plan"]:
+    """A sentence of a conversation: what a clinician means to do, or part of the story."""
+    if talk.is_order(said.start, said.end):
+        return "plan"
+    if _EXAMINED.search(said.text) and talk.by_clinician(said.start):
+        return "objective_findings"
+    return _told(said.text, free=False)
 
 
 def _judged(kind: SectionKind, text: str, *, planned: bool) -> Part | Literal["plan"]:

@@ -8,6 +8,7 @@ fit the window, then the plan from the summary's assessment. What a model writes
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -78,8 +79,18 @@ def _stage(done: Done[Nothing]) -> str:
 
 
 def _answer(view: View[Nothing]) -> Draft | None:
-    """By rule where no model is configured."""
-    return None if "model" in view.opened.can else _unaided(_note(view))
+    """By rule where no model is configured, or its window cannot hold one chunk of the note."""
+    if "model" in view.opened.can and _fits(view, _note(view)):
+        return None
+    return _unaided(_note(view))
+
+
+def _fits(view: View[Nothing], note: Note) -> bool:
+    try:
+        _passes(view, note, prompt_of("text_summary", view.opened.data))
+    except BudgetTooSmall:
+        return False
+    return True
 
 
 def _unaided(note: Note) -> Draft:
@@ -94,6 +105,8 @@ def _next(view: View[Nothing]) -> Step[Nothing] | None:
     if "model" not in view.opened.can and view.request.option("call", "yes") != "no":
         return None
     note = _note(view)
+    if "model" in view.opened.can and not _fits(view, note):
+        return None
     stages = [_stage(done) for done in view.done]
     if not stages and _headless(note):
         prompt = prompt_of("section_inference", view.opened.data)
@@ -129,6 +142,7 @@ def _room(view: View[Nothing], prompt: Prompt) -> int:
     return window - OUTPUT_TOKENS - own - _FRAME
 
 
+_TOO_SMALL = "its window is too small for one chunk of this note, so the summary is extracted"
 _FRAME = 900
 """Tokens for fences, roles and the order of a repair."""
 
@@ -226,7 +240,10 @@ def _compose(view: View[Nothing]) -> Done[Nothing]:
     used: dict[str, str] = (
         {} if by_rule else {name: prompt_of(name, view.opened.data).version for name in PROMPTS}
     )
-    return compose(view, note, parts, prompts=used)
+    done = compose(view, note, parts, prompts=used)
+    if by_rule and "model" in view.opened.can:
+        return replace(done, why_unaided=_TOO_SMALL)
+    return done
 
 
 def _changes(view: View[Nothing]) -> tuple[Change, ...]:

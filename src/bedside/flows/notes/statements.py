@@ -20,7 +20,7 @@ _LOST_BREAK = re.compile(
 _NUMBER = re.compile(r"(?<=[.;,\s])(?=\d{1,2}\.\s+[A-Z])")
 _ENTRY = re.compile(r"[,;](?!\d)\s*(?:and\s+)?|\s+and\s+")
 _OPEN = re.compile(r"\([^)]*$")
-_SAYS = re.compile(r"[^\W\d_]|\d.*\d")
+_SAYS = re.compile(r"[^\W\d_]|\d\D+\d")
 _EDGE = " \t\n,;"
 
 

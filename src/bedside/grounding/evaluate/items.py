@@ -48,6 +48,7 @@ _ROOT_PARTS = (
     "claims",
     "result",
 )
+_OWN_PARTS = ("summary", "plan", "recommendations")
 _NOT_ITEMS_WORDS = (
     "chunks note note_text document documents metadata meta trace trace_id turn_id receipt calls cost_usd "
     "model version id ids schema basis guardrails degraded missing removed egress review session_id status "
@@ -161,13 +162,23 @@ def _parsed(given: object, *, what: str) -> object:
     )
 
 
+def _is_turn(whole: Mapping[str, Any]) -> bool:
+    """Is this a whole turn of this package? Its claims and its plan of work are no items."""
+    return "turn_id" in whole and "flow" in whole
+
+
 def _from(data: object, part: Part, problems: list[str]) -> list[GivenItem]:
     whole = _mapping(data)
+    if whole is not None and _is_turn(whole):
+        plan = _mapping(whole.get("plan"))
+        whole = {**whole, "plan": None if plan is None else plan.get("recommendations")}
     if whole is not None:
         roots = [
-            key for key in _ROOT_PARTS if isinstance(whole.get(key), (str, list, tuple, Mapping))
+            key
+            for key in (_OWN_PARTS if _is_turn(whole) else _ROOT_PARTS)
+            if isinstance(whole.get(key), (str, list, tuple, Mapping))
         ]
-        if roots and not _text_of(whole):
+        if _is_turn(whole) or (roots and not _text_of(whole)):
             return [
                 one
                 for key in roots
