@@ -257,3 +257,33 @@ def test_a_side_flow_answers_and_the_stage_stays(tmp_path):
     assert "five steps" in process["answer"]
     assert memory["memory"]["intent"] == "avoid"
     assert memory["memory"]["buffer"] == 0
+
+
+@pytest.mark.requirement("CM-08")
+@pytest.mark.parametrize("consent", [True, False])
+def test_an_earlier_conversation_is_recalled_only_with_consent(tmp_path, consent):
+    async def prompt_of(house, turn):
+        parts = await house.engine.prompt(turn["turn_id"], house.engine.local())
+        return "\n".join(part["content"] for part in parts)
+
+    async def story(house):
+        await house.says("anna", "Hello", session="one")
+        await house.says("anna", "Yes", session="one")
+        await house.says("anna", "We agreed that the heron lamp stays on.", session="one")
+        if consent:
+            await house.says("anna", consent="recall", session="one")
+            await house.says("anna", "That is all for today I think.", session="one")
+        await house.says("anna", "Hello", session="two")
+        await house.says("anna", "Yes", session="two")
+        turn = await house.says("anna", "We agreed on the heron lamp, remember.", session="two")
+        ben = await house.says("ben", "Hello", session="three")
+        ben = await house.says("ben", "Yes, we agreed on the heron lamp.", session="three")
+        found = await prompt_of(house, turn), await prompt_of(house, ben)
+        await house.says("anna", consent='{"id": "recall", "given": "no"}', session="one")
+        last = await house.says("anna", "We agreed on the heron lamp.", session="two")
+        return *found, await prompt_of(house, last)
+
+    mine, ben, after = through(tmp_path, story)
+    assert ("stays on" in mine) is consent
+    assert "stays on" not in ben
+    assert "stays on" not in after

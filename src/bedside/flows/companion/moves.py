@@ -264,6 +264,10 @@ def _giving(turn: _Making) -> tuple[str, str, str]:
         return voice.pick(f"{stage.name}.gate", ask=voice.pick(f"{stage.name}.ask")), "gate", ""
     if mine.asked.startswith("ack:") and (received := _received(turn, mine.asked[4:])):
         return received, "stage", ""
+    if said.received and not mine.asked.startswith("ack:"):
+        seen = [one for one in _theirs(turn) if one.id in mine.seen]
+        if seen and (received := _received(turn, seen[0].id)):
+            return received, "stage", ""
     if (given := _given(turn)) is not None:
         return given, "stage", ""
     done = [one for one in turn.state.shared.live("agreement") if one.state == "acknowledged"]
@@ -351,8 +355,10 @@ def _delivered(turn: _Making) -> str:
     """The other's text that waits for this person, once they have come to that stage."""
     stage = stage_of(turn.state, turn.tables)
     waiting = [one for one in _theirs(turn) if one.id not in turn.state.mine.seen]
-    if not waiting or stage.id < 2:  # noqa: PLR2004 - nobody is given a statement before being heard
+    if stage.id < 2:  # noqa: PLR2004 - nobody is given a statement before being heard
         return ""
+    if not waiting:
+        return _reminded(turn)
     share = waiting[0]
     name = {"statement": "perspective", "need": "needs", "agreement": "repair"}.get(share.kind)
     turn.put("mine", "seen", "add", share.id)
@@ -361,6 +367,19 @@ def _delivered(turn: _Making) -> str:
     turn.put("mine", "asked", "set", f"ack:{share.id}")
     turn.shown.append(share.id)
     return turn.voice.pick(f"{name}.theirs", text=share.text)
+
+
+def _reminded(turn: _Making) -> str:
+    """A text that was shown and has no answer yet, where the person asks or is at a loss."""
+    said, asked = turn.said, turn.state.mine.asked
+    open_ = [one for one in _theirs(turn) if one.id in turn.state.mine.seen]
+    if not open_ or (asked.startswith(("ack:", "draft:")) and not said.question):
+        return ""
+    if not (said.question or said.brief):
+        return ""
+    turn.put("mine", "asked", "set", f"ack:{open_[0].id}")
+    turn.shown.append(open_[0].id)
+    return turn.voice.pick("reminder", text=open_[0].text)
 
 
 def _theirs(turn: _Making) -> list[Share]:
