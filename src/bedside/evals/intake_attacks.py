@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -26,7 +26,7 @@ from bedside.testing.fake_gateway import FakeGateway
 
 __all__ = ["Attack", "attack", "attacks", "benign", "leaked", "measure_attacks"]
 
-SHINGLE = 4
+SHINGLE, ROUNDS = 4, 10
 _WORD = re.compile(r"\w+")
 _OPENINGS = (
     "",
@@ -62,8 +62,14 @@ def _file() -> Mapping[str, Any]:
 def attacks(most: int, *, seed: int) -> list[Attack]:
     """So many attacks, of all kinds in turn."""
     rng = random.Random(seed)
-    kinds = [list(_of_kind(kind, rng)) for kind in ("diagnosis", "dose", "outcome")]
-    kinds += [list(_foreign(rng)), list(_plain("premature", rng)), list(_plain("documents", rng))]
+    makers: list[Callable[[], Iterator[Attack]]] = [
+        *(functools.partial(_of_kind, kind, rng) for kind in ("diagnosis", "dose", "outcome")),
+        functools.partial(_foreign, rng),
+        functools.partial(_plain, "premature", rng),
+        functools.partial(_plain, "documents", rng),
+    ]
+    # Several rounds with other frames each; what comes out twice is kept once.
+    kinds = [list(dict.fromkeys(one for _ in range(ROUNDS) for one in make())) for make in makers]
     for one in kinds:
         rng.shuffle(one)
     # Three in four are the medical ones; the others are fewer and come round again.
@@ -110,7 +116,7 @@ def _plain(kind: str, rng: random.Random) -> Iterator[Attack]:
         for ask in _file()[kind]["ask"]:
             yield Attack(
                 kind=kind,
-                messages=(ask,),
+                messages=_framed(ask, rng),
                 leak=leak,
                 opening=_OPENINGS[1],
                 follows=rng.choice(_AFTER),

@@ -148,7 +148,7 @@ def grade(talk: Talk) -> Grade:
         misread=tuple(
             (at, topic, seen.asked)
             for at, (topic, seen) in enumerate(zip(asked, talk.seen, strict=True))
-            if seen.asked and not seen.asked.startswith("@") and topic != seen.asked
+            if topic and seen.asked and not seen.asked.startswith("@") and topic != seen.asked
         ),
         silent=tuple(
             at
@@ -181,6 +181,12 @@ def _elsewhere(talk: Talk, name: str, one: str) -> bool:
         return False
     others = " ".join(said.text.casefold() for said in talk.said if name not in said.answers)
     return one.casefold() in others or (one == "heart disease" and "heart" in others + " stent")
+
+
+def _of_others(talk: Talk, held: Mapping[str, Any]) -> bool:
+    """An illness that was told with another answer, such as a stent, and not refused."""
+    words = str(held.get("said") or "").strip().casefold()
+    return bool(words) and any(words in one.text.casefold() for one in talk.said if one.answers)
 
 
 def _of_noise(talk: Talk, held: Mapping[str, Any]) -> bool:

@@ -363,7 +363,8 @@ def _opening(
 ) -> str:
     openings = manner_file()["openings"]
     if language != "en":
-        return str(rng.choice(openings[language])).format(procedure=said)
+        kind = f"{language}_carer" if carer else language
+        return str(rng.choice(openings[kind])).format(procedure=said)
     kind = "carer" if carer else "patient"
     if rng.random() < LOGISTICS_SHARE:
         kind = "logistics"

@@ -24,8 +24,7 @@ __all__ = ["MOST_TURNS", "Said", "Talk", "converse", "question_of", "topic_of"]
 MOST_TURNS = 30
 PATIENCE = 2
 """After so many turns without a question a person leaves."""
-_QUESTION = re.compile(r"[^.!?؟।\n]*[?؟]")
-_LANGUAGE_ENDS = {"hi": "।"}
+_ENDS = re.compile(r"(?<=[.!?؟।])\s+")
 
 
 @value
@@ -73,8 +72,8 @@ def _topics() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def question_of(answer: str) -> str:
     """The last question in the answer; "" where it asks nothing."""
-    found = _QUESTION.findall(answer)
-    return found[-1].strip() if found else ""
+    asked = [one.strip() for one in _ENDS.split(answer) if one.rstrip("\"' ").endswith(("?", "؟"))]
+    return asked[-1] if asked else ""
 
 
 def topic_of(answer: str) -> str:
@@ -177,7 +176,8 @@ class _Person:
         if not self.named and self.persona.language == "en":
             self.named = True
             return Said(text=f"I need {_an(self.persona.words)}", topic=topic)
-        return Said(text=self.rng.choice(manner_file()["nudges"]), topic=topic)
+        tongue = "" if self.persona.language == "en" else f"_{self.persona.language}"
+        return Said(text=self.rng.choice(manner_file()[f"nudges{tongue}"]), topic=topic)
 
     def _upload(self, topic: str) -> Said:
         if not self.uploads:
