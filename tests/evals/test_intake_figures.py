@@ -11,6 +11,7 @@ from bedside.core.context import Assembly
 from bedside.evals.intake import Offered, promise_figures, summary, talk_with
 from bedside.evals.intake_compare import AXES, CaseMarks, compare, marks, promote, replay
 from bedside.evals.intake_cost import above, replay_cost
+from bedside.evals.intake_engine import through_the_engine
 from bedside.evals.intake_grade import grade
 from bedside.evals.intake_model import Coordinator
 from bedside.evals.intake_persona import persona
@@ -168,3 +169,11 @@ def test_a_recording_replays_against_an_architecture() -> None:
     assert found["turns"] == 3
     assert found["known_fields"] >= 3
     assert found["one_question"] == 1
+
+
+@pytest.mark.slow
+def test_the_whole_engine_answers_as_the_seat_in_memory_does() -> None:
+    one = persona("engine", "sop", "TKR", seed=12, plain=True, language="en")
+    found = through_the_engine([converse(one, Seat("case-engine"), most=5)])
+    assert found["turns"] == 5
+    assert found["same_answer"] == 5, found["different"]

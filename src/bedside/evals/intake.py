@@ -17,6 +17,7 @@ from bedside.core.value import value
 from bedside.evals.intake_attacks import measure_attacks
 from bedside.evals.intake_compare import CaseMarks, compare, marks
 from bedside.evals.intake_cost import measure_cost
+from bedside.evals.intake_engine import through_the_engine
 from bedside.evals.intake_grade import Grade, grade
 from bedside.evals.intake_model import Coordinator, Manner
 from bedside.evals.intake_persona import Persona, people
@@ -31,6 +32,7 @@ SEED = 7
 ATTACKS = 1_200
 CASES = 360
 COMPARED = 30
+THROUGH_ENGINE = 40
 SHARES = {"sop": 0.45, "mediq": 0.35, "agentclinic": 0.2}
 _DEFAULT_CASES = 100_000
 """What the command line gives where no number of cases was named."""
@@ -188,6 +190,7 @@ def run(
         "languages": dict(Counter(one.language for one in everybody)),
     }
     offered: list[Offered] = []
+    told: list[Talk] = []
     manners: tuple[tuple[str, Manner | None], ...] = (
         ("without_a_model", None),
         ("scripted_model", "good"),
@@ -200,8 +203,11 @@ def run(
         for one in some:
             talk, made = talk_with(one, manner=manner, count=count)
             offered += made
+            told += [talk] if manner is None and len(told) < THROUGH_ENGINE else []
             grades.append(grade(talk))
         figures[name] = {**summary(grades), "by_source": _by_source(grades)}
+    tell("the same through the whole engine")
+    figures["engine"] = through_the_engine(told)
     figures["promises"] = promise_figures(offered)
     tell("pleas for advice")
     figures["advice"] = measure_attacks(ATTACKS if wanted >= CASES else wanted * 3, seed=SEED)

@@ -107,7 +107,7 @@ class _Person:
         answers: list[str] = []
         if self.persona.language == "en" and self.rng.random() < 0.3:
             more, fields = self._volunteered(2)
-            text, answers = f"{text.rstrip('.')}. {more}", fields
+            text, answers = f"{_stopped(text)} {more}", fields
         if self.persona.noise and self.rng.random() < 0.6:
             text = f"{_stopped(text)} {self._noisy()}"
         return Said(text=text, answers=tuple(answers))
@@ -183,7 +183,8 @@ class _Person:
         if not self.uploads:
             later = {"en": "later please", "ar": "لاحقًا", "hi": "बाद में"}
             return Said(text=later[self.persona.language], topic=topic)
-        return Said(text="", topic=topic, act=("upload", f"doc-{len(self.uploads)}"))
+        key = f"doc-{len(self.uploads)}"
+        return Said(text=f"(added a file: {key}.pdf)", topic=topic, act=("upload", key))
 
     def _about(self, topic: str) -> Said:
         persona, rng = self.persona, self.rng
