@@ -102,7 +102,12 @@ async def _take(
         body = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         act = (name, body)
     given_talk = talk(
-        person, text=step.get("text", ""), act=act, session=session, model=options.model
+        person,
+        text=step.get("text", ""),
+        act=act,
+        session=session,
+        model=options.model,
+        side=str(step.get("side", "")),
     )
     return await send(engine, given_talk, person)
 

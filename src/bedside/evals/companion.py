@@ -290,10 +290,11 @@ async def _wall(room: _Room, rng: random.Random) -> dict[str, Any]:
         ]
         await room.says("anna", session, " ".join(told))
     await room.says("anna", session, "I feel heard.")
-    shown: list[str] = []
-    for text in ("Hello", "Yes", "I feel alone.", "I worry.", "I was hurt.", "Yes, I feel heard.",
-                 "What did she tell you?", "As we agreed last time."):  # fmt: skip
-        shown.append(json.dumps(await room.says("ben", session, text)))
+    heard = (
+        "Hello", "Yes", "I feel alone.", "I worry.", "I was hurt.", "Yes, I feel heard.",
+        "What did she tell you?", "As we agreed last time.",
+    )  # fmt: skip
+    shown = [json.dumps(await room.says("ben", session, text)) for text in heard]
     draft = await room.says("anna", session, draft="I imagine that you felt afraid at night.")
     await room.says("anna", session, share=draft["draft"]["id"])
     shown.append(json.dumps(await room.says("ben", session, "What is there?")))

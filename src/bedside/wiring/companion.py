@@ -49,6 +49,7 @@ class Talk(Ask):
 
     act: tuple[str, str] | None = None
     person: str = ""
+    side: str = ""
 
     def request(self, *, deadline_ms: int) -> TurnRequest:
         """The engine's request.
@@ -70,7 +71,8 @@ class Talk(Ask):
 
         said = f"[{self.act[0]}]" if self.act is not None else self.question
         made = Ask.request(replace(self, question=said), deadline_ms=deadline_ms)
-        return replace(made, act=self.act, person=PersonId(self.person))
+        options = (*made.options, ("side", self.side)) if self.side else made.options
+        return replace(made, act=self.act, person=PersonId(self.person), options=options)
 
 
 def enabled(engine: Any) -> None:
@@ -88,11 +90,12 @@ def talk(
     key: str | None = None,
     model: str | None = None,
     call: bool = True,
+    side: str = "",
 ) -> Talk:
     """A message or a deed of the one who is logged in."""
     return Talk(
         question=text, act=act, person=str(who.actor), session=session, key=key, model=model,
-        call=call, flow="companion",
+        call=call, flow="companion", side=side,
     )  # fmt: skip
 
 

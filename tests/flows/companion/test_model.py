@@ -240,3 +240,53 @@ def test_the_beginning_of_the_prompt_stays_the_same_for_the_cache(tmp_path):
     start = "You are the guide of a structured conversation"
     assert len(systems) > 3
     assert len({text[: text.find("Stage 1")] for text in systems if start in text}) == 1
+
+
+@pytest.mark.requirement("CM-12")
+def test_the_reconciler_reads_approved_texts_alone_and_private_words_are_held_back(tmp_path):
+    secret = "the letter that lies in the blue drawer upstairs"
+    seen: list[str] = []
+
+    def script(asked: Received) -> Said:
+        if asked.text.startswith("Reconciler.") or "You compare two statements" in asked.text:
+            seen.append(asked.text)
+            # It guesses words that Anna wrote in private: they must not go out.
+            return Said(text='{"gaps": ["the letter that lies in the blue drawer"], "stop": false}')
+        if "JSON object" in asked.text and "Mode:" not in asked.text:
+            return Said(text="{}")
+        return Said(text=TAGS.format(mode="WITNESS") + "I hear you.")
+
+    async def story(house):
+        await house.both_heard()
+        await house.says("anna", f"I never told him about {secret}.")
+        await house.both_received()
+        return [await house.says(person, "What now?") for person in ("anna", "ben", "anna", "ben")]
+
+    turns, _ = told(tmp_path, script, story)
+    assert len(seen) == 1
+    assert "blue drawer" not in seen[0]
+    assert "I feel alone" not in seen[0]
+    assert "afraid in the ward" in seen[0]
+    assert not any("blue drawer" in str(turn) for turn in turns)
+
+
+@pytest.mark.requirement("CM-18")
+def test_a_side_flow_can_be_asked_for_by_name(tmp_path):
+    reply = TAGS.format(mode="WITNESS") + "Stay with it."
+
+    async def story(house):
+        from dataclasses import replace
+
+        from bedside.core.ids import ActorId
+        from bedside.wiring.companion import send, talk
+
+        await house.says("anna", "Hello")
+        await house.says("anna", "Yes")
+        who = replace(house.engine.local(), actor=ActorId("anna"))
+        given = talk(who, text="I do not know what I want.", session="s1", side="linked_thoughts")
+        return await send(house.engine, given, who)
+
+    turn, asked = told(tmp_path, says(reply), story)
+    assert turn["dispatch"] == "linked_thoughts"
+    assert turn["stage"] == 1
+    assert any("Linked inner thoughts." in one.text for one in asked)

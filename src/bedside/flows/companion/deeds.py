@@ -13,6 +13,7 @@ from typing import Any
 from bedside.core.turn import Change
 from bedside.core.value import value
 from bedside.flows.companion.gates import KIND_OF
+from bedside.flows.companion.reading import read
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Kind, Pair, Share, Written
 from bedside.flows.companion.tables import Stage
@@ -83,6 +84,9 @@ def do(  # noqa: PLR0911 - one answer for each deed
         return acting.draft(str(given.get("text") or ident), str(given.get("kind", "")))
     if name == "prefer":
         what = str(given.get("text") or ident)[:200]
+        said = read(what, voice.tables.words)
+        if not what or said.skip or said.foreign:
+            return Deed(text=voice.pick("acts.preference_no"), note="refused")
         add = Change(part="mine", path="preferences", op="add", value=what, by="person")
         return Deed(text=voice.pick("acts.preference", what=what), changes=(add,))
     return Deed(text=voice.pick("acts.no_act"), note="unknown_act")

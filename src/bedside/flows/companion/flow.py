@@ -32,6 +32,7 @@ from bedside.flows.companion.gates import KIND_OF
 from bedside.flows.companion.moves import Move, move
 from bedside.flows.companion.observers import OBSERVERS, due
 from bedside.flows.companion.recall import Memory, intent_of, routed
+from bedside.flows.companion.reconcile import pair_of
 from bedside.flows.companion.reduce import reduce
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Pair, dump, load, start
@@ -391,6 +392,9 @@ def _jobs(view: View[Pair]) -> tuple[Job, ...]:
     if turn.move.withdrawn:
         payload = (("share", turn.move.withdrawn), ("author", _person(view)))
         jobs.append(Job(kind="companion.withdrawn", payload=payload))
+    before, now = pair_of(view.opened.state.shared), pair_of(turn.move.state.shared)
+    if now and now != before and "model" in view.opened.can:
+        jobs.append(Job(kind="companion.reconcile"))
     if turn.move.deed == "consent" and turn.move.note == "done":
         given = "on" if turn.move.state.mine.consents else "off"
         jobs.append(Job(kind="companion.kept", payload=(("consent", given),)))

@@ -197,6 +197,9 @@ def _spoken(turn: _Making, *, concern: str) -> Move:
 
 def _side(turn: _Making) -> str:
     """The side flow that a message asks for, if any; it is answered and the stage stays."""
+    wanted = turn.request.option("side")
+    if turn.tables.side.get(wanted, {}).get("release", "never") != "never":
+        return wanted
     plain = turn.said.text.lower()
     for name in ("meditation", "gratitude", "inner"):
         if any(form in plain for form in turn.tables.words[name]):
@@ -393,7 +396,7 @@ def _theirs(turn: _Making) -> list[Share]:
 def _compare(turn: _Making) -> None:
     """Name what one statement has and the other has not; then hold each gap against my own words."""
     gap = gap_of(turn.state.shared, turn.tables)
-    if gap is not None:
+    if gap is not None and "model" not in turn.opened.can:
         turn.put("shared", "gaps", "add", gap)
     private = [item.body for item in turn.opened.history if item.role == "user"]
     private.append(turn.request.text)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from bedside.core.context import Block, Budget, Item
 from bedside.core.turn import Change, Draft, Job, Plan, Quote, Route, TurnRequest
 from bedside.flows.companion.moves import Move
+from bedside.flows.companion.reconcile import pair_of
 from bedside.flows.companion.reduce import reduce
-from bedside.flows.companion.state import Pair, dump, load
+from bedside.flows.companion.safety import attacking
+from bedside.flows.companion.state import Gap, Pair, dump, load
 from bedside.flows.companion.state import start as beginning
 from bedside.flows.companion.tables import Tables, tables_of
 from bedside.flows.flow import Done, Flow, Opened, Step, View
@@ -190,8 +193,6 @@ def _summarised(view: View[Pair]) -> tuple[Change, ...]:
     tree = _tree(view)
     made = _summary_of(tree, cover, rhythm.words) if tree is not None else None
     made = made or extract([(str(role), text) for role, text in lines], rhythm=rhythm)
-    from dataclasses import replace
-
     made = replace(made, upto=cover)
     return (Change(part="mine", path="summary", op="set", value=made, by="observer"),)
 
@@ -271,8 +272,52 @@ def _nothing(view: View[Pair]) -> Done[Pair]:
     return view.done[-1]
 
 
+def _reconciling(view: View[Pair]) -> Step[Pair] | None:
+    """One call that sees the two approved statements and nothing else."""
+    shared = view.opened.state.shared
+    pair = pair_of(shared)
+    if view.done or "model" not in view.opened.can or not pair:
+        return None
+    tables = tables_of(view.opened.data)
+    texts = [Item(one.text, key=one.id) for one in shared.live("statement") if one.id in pair]
+    return Step(
+        name="companion.reconcile",
+        blocks=(
+            Block("task", Item(tables.prompt("reconciler"), key="task"), slot="system",
+                  zone="primacy", stability="static", protected=True, priority=100, trust="ours"),
+            Block("statements", texts, protected=True, priority=90),
+        ),
+        budget=Budget(tables.rules["budget"]["target"], output=tables.rules["budget"]["output_json"]),
+        layout="balanced",
+        route=Route(role="writer"),
+        decoder=_Json,
+        checks=(),
+        unaided=_unwritten,
+        release="never",
+        repairs=0,
+    )  # fmt: skip
+
+
+def _reconciled(view: View[Pair]) -> tuple[Change, ...]:
+    """The model's gaps, pending: each person's own turn holds them against that person's words."""
+    tree, pair = _tree(view), pair_of(view.opened.state.shared)
+    found = tree.get("gaps") if tree is not None and tree.get("stop") is not True else None
+    if not pair or not isinstance(found, list):
+        return ()
+    safety = tables_of(view.opened.data).safety
+    named = [str(one).strip()[:120] for one in found[:3] if str(one).strip()]
+    text = ", ".join(one for one in named if not attacking(one, safety))
+    if not text:
+        return ()
+    gap = Gap(id="gap-read-" + "-".join(pair), between=pair, text=text)
+    return (Change(part="shared", path="gaps", op="add", value=gap, by="observer"),)
+
+
 OBSERVERS = {
     "companion.facts": _observer("companion.facts", "facts", _learned),
     "companion.summary": _observer("companion.summary", "summary", _summarised),
+    "companion.reconcile": replace(
+        _observer("companion.reconcile", "reconciler", _reconciled), next=_reconciling
+    ),
     "companion.reference": _observer("companion.reference", "references", _referred),
 }

@@ -6,11 +6,13 @@ that their authors gave out. The other's own part is never loaded. Pure.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Literal, get_args
 
 from bedside.core.value import value
+from bedside.memory import summaries
 from bedside.memory.facts import Fact
 from bedside.memory.summaries import Summary
 
@@ -179,12 +181,7 @@ def _mine(tree: Mapping[str, Any]) -> Mine:
     if "facts" in made:
         made["facts"] = tuple(Fact(**one) for one in made["facts"])
     if made.get("summary"):
-        made["summary"] = Summary(
-            **{
-                name: tuple(part) if isinstance(part, list) else part
-                for name, part in made["summary"].items()
-            }
-        )
+        made["summary"] = summaries.load(json.dumps(made["summary"]))
     return Mine(**made)
 
 

@@ -193,7 +193,7 @@ class TagDecoder:
         intensity = int(number[0]) if number else 0
         mode = fields.get("mode", "").upper()
         return Tagged(
-            mode=mode if mode in _MODES else None,  # type: ignore[arg-type]
+            mode=mode if mode in _MODES else None,
             intensity=intensity if 1 <= intensity <= 10 else None,  # noqa: PLR2004 - the scale
             heard=_yes(fields.get("feelheardcheck", "")),
             ready=_yes(fields.get("readyshare", "")),

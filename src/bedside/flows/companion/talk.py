@@ -41,7 +41,7 @@ def flipped(sentence: str) -> str:
         elif plain == "wasn't" and subject == "i":
             out.append("weren't")
         else:
-            out.append(_FLIP.get(plain, token))
+            out.append(_FLIP.get(plain, str(token)))
         if plain.strip():
             subject = plain
     text = "".join(out)

@@ -54,13 +54,14 @@ class ActBody(BaseModel):
 
 
 class TurnBody(BaseModel):
-    """A message, or a deed. `person` is for a demo without tokens, where anybody may be anyone."""
+    """A message, or a deed. `side` names a side flow (gratitude, inner_work ...). `person` is for a demo without tokens, where anybody may be anyone."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: str = Field(default="", max_length=20_000)
     act: ActBody | None = None
     person: Person
+    side: str = Field(default="", max_length=40, pattern=r"^[a-z_]*$")
     model: str | None = Field(default=None, max_length=200)
 
 
@@ -134,6 +135,7 @@ async def _answer(
         session=session,
         key=key,
         model=body.model,
+        side=body.side,
     )
     given.request(deadline_ms=1)  # a bad request is a status, not an event
     if "text/event-stream" in request.headers.get("accept", ""):
