@@ -18,7 +18,7 @@ from bedside.evals.intake_persona import persona
 from bedside.evals.intake_seat import Seat, Seen
 from bedside.evals.intake_simulate import converse
 from bedside.models.prices import Price, Tariff
-from bedside.testing.fake_gateway import FakeGateway
+from bedside.models.fakes import FakeGateway
 
 TODAY = date(2026, 11, 22)
 

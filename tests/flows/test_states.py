@@ -28,11 +28,11 @@ from bedside.flows.sources import Sources
 from bedside.flows.turn import Services, turn
 from bedside.grounding.gate import gate_for
 from bedside.jobs.runner import Runner
+from bedside.models.fakes import FakeGateway
 from bedside.storage import conversations, jobs
 from bedside.storage.engine import open_engine, sqlite_url
 from bedside.storage.schema import migrate
 from bedside.storage.store import Store
-from bedside.testing.fake_gateway import FakeGateway
 
 TENANT = "default"
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)

@@ -12,7 +12,7 @@ from bedside.core.context import ToolCall
 from bedside.core.turn import Gateway
 from bedside.models.build import build_gateway
 from bedside.models.config import EgressConfig, ModelsConfig
-from bedside.testing.fake_gateway import FakeGateway, Request, Written
+from bedside.models.fakes import FakeGateway, Request, Written
 from bedside.testing.gateway_contract import CALLS, SAID, GatewayContract
 from bedside.testing.provider import Asked, FakeProvider, Fault, Received, Said
 from bedside.testing.provider_kit import SystemClock, config_for

@@ -24,7 +24,7 @@ from bedside.evals.intake_persona import Persona, people
 from bedside.evals.intake_seat import Seat, Seen
 from bedside.evals.intake_simulate import Said, Talk, converse
 from bedside.flows.intake.dispatch import ORDER
-from bedside.testing.fake_gateway import FakeGateway
+from bedside.models.fakes import FakeGateway
 
 __all__ = ["Offered", "promise_figures", "run", "summary", "talk_with"]
 

@@ -22,7 +22,7 @@ from bedside.context import o200k
 from bedside.core.value import value
 from bedside.evals.intake_seat import Seat
 from bedside.flows.intake.needs import Upload
-from bedside.testing.fake_gateway import FakeGateway
+from bedside.models.fakes import FakeGateway
 
 __all__ = ["Attack", "attack", "attacks", "benign", "leaked", "measure_attacks"]
 

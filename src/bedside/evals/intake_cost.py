@@ -23,8 +23,8 @@ from bedside.flows.flow import Flow, Opened, Step, View
 from bedside.flows.intake.case import Case
 from bedside.flows.intake.flow import INTAKE
 from bedside.models.config import Link
+from bedside.models.fakes import FakeGateway
 from bedside.models.prices import Price, bundled_prices
-from bedside.testing.fake_gateway import FakeGateway
 
 __all__ = ["MODELS", "above", "measure_cost", "replay_cost"]
 

@@ -18,8 +18,8 @@ import yaml
 
 from bedside.evals.intake_attacks import envelope
 from bedside.evals.intake_simulate import Said
+from bedside.models.fakes import Request, Written
 from bedside.sop.find import find
-from bedside.testing.fake_gateway import Request, Written
 
 __all__ = ["Coordinator", "offers"]
 

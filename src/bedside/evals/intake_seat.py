@@ -28,7 +28,7 @@ from bedside.flows.intake.needs import Upload
 from bedside.flows.result import turn_body
 from bedside.flows.trace import Trace, TurnResult
 from bedside.flows.turn import Services, turn
-from bedside.testing.fake_gateway import FakeGateway
+from bedside.models.fakes import FakeGateway
 from bedside.wiring.checks import gate_with
 
 __all__ = ["MODEL", "Seat", "Seen"]
