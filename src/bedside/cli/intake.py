@@ -109,8 +109,7 @@ async def _take(
 ) -> dict[str, Any]:
     if "upload" in step:
         path = Path(step["upload"])
-        path = path if path.is_absolute() or path.exists() else base / path
-        body = await asyncio.to_thread(_bytes, path, engine.settings.upload_bytes)
+        body = await asyncio.to_thread(_bytes, path, base, engine.settings.upload_bytes)
         return await upload(engine, who, case, path.name, body, wait=True)
     language = step.get("language", "")
     act = ("language", language) if "text" not in step else None
@@ -126,7 +125,9 @@ async def _take(
     )
 
 
-def _bytes(path: Path, most: int) -> bytes:
+def _bytes(path: Path, base: Path, most: int) -> bytes:
+    """The file's bytes: as the path says, else beside the script."""
+    path = path if path.is_absolute() or path.exists() else base / path
     try:
         if path.stat().st_size > most:
             raise BadInput(path.name, why=f"it is larger than {most:,} bytes")

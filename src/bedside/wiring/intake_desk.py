@@ -134,7 +134,9 @@ async def case_of(engine: Engine, who: Who, case: str) -> dict[str, Any]:
         shown = as_state(found, contract)
         told = _messages(connection, who, case)
         for body in shown["fields"].values():
-            body["message"] = told.get(body["source"])
+            body["message"] = told.get(body["source"]) or (
+                body["source"] if body["source"].startswith("msg-") else None
+            )
         talk = conversations.history_of(connection, who.tenant, case, person="", but="")
         return {
             **_row(row, book),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import anyio
@@ -96,12 +97,10 @@ def test_an_erased_case_leaves_no_state_document_message_or_trace(engine_work, t
         who = engine.local()
         case = await start_case(engine, who)
         await send(engine, who, case, f"I need a knee replacement, my name is {canary}")
-        try:
+        with contextlib.suppress(BadInput):
             await upload(
                 engine, who, case, "note.txt", f"{canary} blood test, Hb 13.1 g/dL".encode()
             )
-        except BadInput:
-            pass
         await engine.turning.settled()
         receipt = await erase(engine, case, who, by_id=True)
         return receipt, await cases(engine, who)
@@ -166,7 +165,7 @@ def test_a_turn_streams_and_ends_with_its_json(client):
     ) as answer:  # fmt: skip
         text = "".join(answer.iter_text())
     events = [block.split("\n", 1) for block in text.strip().split("\n\n")]
-    assert [one[0] for one in events][0] == "event: plan"
+    assert events[0][0] == "event: plan"
     assert events[-1][0] == "event: done"
     done = json.loads(events[-1][1].removeprefix("data: "))
     assert done["status"] == "intake"

@@ -56,7 +56,7 @@ def speaks_of_matching(text: str) -> bool:
     return consent(text).answer != "none"
 
 
-def answer(case: Case, text: str) -> Word:
+def answer(case: Case, text: str) -> Word:  # noqa: PLR0911 - one return for each answer
     """What the message says of consent, given what was asked last."""
     refuses = _REFUSE.search(text) is not None
     if case.asking == "@confirm":

@@ -31,12 +31,14 @@ SPEAKS: Mapping[str, frozenset[str]] = {
     "minimal": frozenset({"en", "ar", "hi"}),
 }
 _BUCKETS = 10_000
+_WHOLE = 100
 
 
 @value
 class Facts:
-    """What the choice hangs on. `pinned` is what the first turn chose, "" before it; `can` are the
-    abilities of the routed model.
+    """What the choice hangs on.
+
+    `pinned` is what the first turn chose, "" before it; `can` are the routed model's abilities.
     """
 
     case: str
@@ -94,10 +96,10 @@ def _on(row: Mapping[str, Any], name: str, case: str, tenant: str) -> bool:
     if tenants and tenant not in tenants:
         return False
     percent = float(row.get("percent", 100))
-    if percent >= 100:  # noqa: PLR2004 - everybody
+    if percent >= _WHOLE:
         return True
     digest = hashlib.sha256(f"{name}:{case}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % _BUCKETS < percent * _BUCKETS / 100
+    return int.from_bytes(digest[:4], "big") % _BUCKETS < percent * _BUCKETS / _WHOLE
 
 
 def choose(facts: Facts, flags: Mapping[str, Any] | None) -> Choice:
@@ -154,14 +156,14 @@ def check_flag(key: str, body: Any) -> dict[str, Any]:
     if key.partition(".")[2] not in ORDER or not key.startswith("intake."):
         raise ValueError("the key must be one of " + ", ".join(f"intake.{name}" for name in ORDER))
     if not isinstance(body, Mapping) or not isinstance(body.get("on"), bool):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004 - a value of the caller's JSON
             'the flag must be {"on": true or false, "percent": 0 to 100, "tenants": []}'
         )
     percent = body.get("percent", 100)
     if (
         isinstance(percent, bool)
         or not isinstance(percent, (int, float))
-        or not 0 <= percent <= 100
+        or not 0 <= percent <= _WHOLE
     ):
         raise ValueError("percent must be a number from 0 to 100")
     tenants, requires = body.get("tenants", []), body.get("requires", [])

@@ -61,6 +61,7 @@ def hear(
     language: str = "",
     procedure: str = "",
     foreign: str = "",
+    earlier: Sequence[tuple[str, str]] = (),
 ) -> Heard:
     """Read the message.
 
@@ -72,6 +73,7 @@ def hear(
         language: The language in which the person is answered from now on, "" to leave it.
         procedure: What a link or a referrer says the case is about.
         foreign: The message's language where nothing here speaks it, else "".
+        earlier: The person's messages before, as (source, text): read again under a new contract.
     """
     turn = case.facts.turn + 1
     changes: list[Change] = [change("turn", turn)]
@@ -83,6 +85,15 @@ def hear(
     found, became, moves = _procedure(case, said, book, before, procedure)
     changes += moves
     now = applied(case, changes)
+    if became in {"known", "changed"}:
+        for source, told in earlier:
+            again = read_message(told[:READ_CHARS], found, now.facts)
+            changes += [
+                change(f"field:{one.field}", one.known(told, turn=turn - 1, source=source))
+                for one in again.said
+                if now.facts.get(one.field).status in {"unasked", "asked"}
+            ]
+            now = applied(case, changes)
     flagged = any(one.kind.startswith("red_flag") and one.turn == turn - 1 for one in case.alerts)
     asked = case.asking if case.asking and not case.asking.startswith("@") else ""
     if became in {"known", "unknown"} and asked == "procedure_name":
@@ -185,7 +196,7 @@ def _procedure(
             words = match["w"].strip()
             return contract, "unknown", [change("procedure_words", words)]
         other = age_in(text) or countries(text) or declines(text) or doubts(text) or nothing(text)
-        if asked and not case.procedure_words and not other and _short(text):  # noqa: PLR2004
+        if asked and not case.procedure_words and not other and _short(text):
             return contract, "unknown", [change("procedure_words", text.strip())]
         return contract, "", []
     if named.id not in {_GENERIC, contract.id} and signals(text).corrects:

@@ -12,9 +12,15 @@ from bedside.sop import voice as rules
 from bedside.sop.contract import Contract, Field
 from bedside.sop.languages import detect
 
-__all__ = ["Fitted", "Voiced", "asked_field", "detected", "disclosure", "fit", "voice"]
+__all__ = ["Fitted", "Voiced", "asked_field", "detected", "disclosure", "english", "fit", "voice"]
 
 _SENTENCE = re.compile(r"[^.!?\n؟।]+[.!?؟।]?\s*")
+_SURE = 0.4
+"""The share of a message's words that must speak for a language in Latin letters."""
+_ENGLISH = re.compile(
+    r"\b(?:the|and|is|my|of|for|soon|please|it|we|have|need|would|with|you|your|this|that|not|but|what|how)\b",
+    re.IGNORECASE,
+)
 _AI = re.compile(r"\b(?:an? )?(?:AI|artificial intelligence|automated)\b")
 _NOT_DOCTOR = re.compile(r"\bnot (?:a |your )?(?:doctor|physician|clinician)\b", re.IGNORECASE)
 
@@ -40,7 +46,15 @@ class Fitted:
 def detected(text: str) -> str:
     """The language of a message, "" where it cannot be told."""
     found = detect(text)
-    return "" if found.code == "unknown" else found.code
+    if found.why != "script" and english(text):
+        return "en"
+    sure = found.why == "script" or found.share >= _SURE
+    return found.code if sure and found.code != "unknown" else ""
+
+
+def english(text: str) -> bool:
+    """Does a word stand in the text that English alone has?"""
+    return _ENGLISH.search(text) is not None
 
 
 def voice(text: str, now: Situation, history: Sequence[str] = ()) -> Sequence[Voiced]:

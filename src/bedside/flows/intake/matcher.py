@@ -89,7 +89,7 @@ def rank(contract: Contract, state: State, providers: tuple[Provider, ...]) -> t
     return tuple(found[:MOST])
 
 
-def _scored(one: Provider, contract: Contract, state: State) -> Match:
+def _scored(one: Provider, contract: Contract, state: State) -> Match:  # noqa: C901, PLR0912 - one list of reasons
     low, high = one.procedures[contract.id]
     score, reasons = 40, [f"offers {contract.title.lower()}"]
     budget = _usd(state.value("budget"))

@@ -104,9 +104,11 @@ _AGE = tuple(
         r"(?<![\w-])(?P<n>\d{1,3})\s*(?:y/?o|yo|y\.o\.)\b",
         rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
         r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?[MF](?![\w])",
-        rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"
-        rf"(?:now |about |almost |nearly |only |around )?(?P<n>\d{{2,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?)"
-        r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))",
+        (
+            rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"
+            rf"(?:now |about |almost |nearly |only |around )?(?P<n>\d{{2,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?)"
+            r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))"
+        ),
         rf"(?<![\w-])(?P<n>{_N})\s+years?\s+(?:young)\b",
         r"(?:عمري|عمرها|عمره)\s+(?P<n>[\d٠-٩]{1,3})",
         r"(?P<n>[\d०-९]{1,3})\s*(?:साल|वर्ष)",

@@ -16,7 +16,7 @@ TIMES = 2
 """A field is asked for at most so often."""
 
 
-def next_question(now: Situation, *, staged: bool = False) -> str:
+def next_question(now: Situation, *, staged: bool = False) -> str:  # noqa: C901, PLR0911 - one order, readable as it stands
     """A field's id, one of the `@` names, or "" where nothing is left to ask."""
     case, contract = now.case, now.contract
     if case.conflicts:
@@ -50,6 +50,9 @@ def next_question(now: Situation, *, staged: bool = False) -> str:
         return field.id
     if now.may_match and case.consent.state in {"none", "asked"}:
         return CONSENT
+    willing = now.heard.signals.asks or now.heard.signals.agrees
+    if "blocked" in case.told and now.missing and willing:
+        return first_gap(now)  # whoever asks what is needed is told
     return ""
 
 

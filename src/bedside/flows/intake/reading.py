@@ -86,9 +86,9 @@ def read_message(
     answered = False
     field = contract.field(asked) if asked else None
     if field is not None:
-        if field.kind == "list" and "disease" in f"{field.id} {field.label}":
-            if asked != "key_comorbidities":
-                found.pop("key_comorbidities", None)
+        ill = field.kind == "list" and "disease" in f"{field.id} {field.label}"
+        if ill and asked != "key_comorbidities":
+            found.pop("key_comorbidities", None)
         others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
         answer = read_asked(field, replace(context, text=core(text), others=others))
         if answer is not None:
@@ -103,11 +103,11 @@ def read_message(
             )
             answered = True
     declined = dict(_declined_by_name(text, fields, found, asked))
-    if field is not None and not answered and (status := _no_answer(text)) is not None:
-        if not declined or _names(field, text):
-            start, end = _around(text)
-            found[asked] = Said(field=asked, status=status, value=None, start=start, end=end)
-            answered = True
+    status = _no_answer(text)
+    if field is not None and not answered and status and (not declined or _names(field, text)):
+        start, end = _around(text)
+        found[asked] = Said(field=asked, status=status, value=None, start=start, end=end)
+        answered = True
     found.update(declined)
     kept = [one for name, one in found.items() if _may(one, state)]
     repeated = any(

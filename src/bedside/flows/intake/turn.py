@@ -74,6 +74,7 @@ def plan(request: TurnRequest, opened: Opened[Case], dispatch: Dispatch) -> Plan
         language=spoken if spoken != opened.state.facts.language else "",
         procedure=request.option("procedure"),
         foreign=foreign if foreign not in {"", *SPOKEN} else "",
+        earlier=[(one.key, one.body) for one in opened.history if one.role == "user"],
     )
     return Plan(
         intent="red_flag" if heard.flags else act or "intake",

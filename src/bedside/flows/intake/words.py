@@ -25,7 +25,7 @@ _FUNDING = {
 _MOST_SAID = 60
 
 
-def fact_words(field: Field, known: Known, language: str = "en") -> str:
+def fact_words(field: Field, known: Known, language: str = "en") -> str:  # noqa: C901, PLR0911 - one form for each field
     """One fact in words; in another language than English the person's own words."""
     if language != "en":
         return f"«{_short(known.said)}»" if known.said else value_words(known.value)
@@ -60,7 +60,7 @@ def fact_words(field: Field, known: Known, language: str = "en") -> str:
 
 
 def _negation(label: str) -> str:
-    return "not" if label.split()[0] in {"pregnant", "able", "taking", "on"} else "no"
+    return "not" if label.split(maxsplit=1)[0] in {"pregnant", "able", "taking", "on"} else "no"
 
 
 def _article(country: str) -> str:

@@ -182,10 +182,10 @@ def _papers(now: Situation) -> list[str]:
     out: list[str] = []
     for key in now.fresh[:3]:
         before = now.heard.case.facts.documents.get(key)
-        if before is not None and before.status == "queued":
-            if now.case.facts.documents[key].status == "processing":
-                continue  # no news
         document = now.case.facts.documents[key]
+        was = before.status if before is not None else ""
+        if (was, document.status) == ("queued", "processing"):
+            continue  # no news
         status = "queued" if document.status == "processing" else document.status
         eta = document.eta_seconds
         about = (

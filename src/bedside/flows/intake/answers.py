@@ -1,0 +1,169 @@
+"""What an answer is made of: sentences, spans, and the words that are no answer at all. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bedside.core.value import value
+from bedside.flows.intake.consent import speaks_of_matching
+from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.signals import (
+    declines,
+    defers,
+    doubts,
+)
+from bedside.sop.contract import Contract, Field
+from bedside.sop.state import State
+
+__all__ = [
+    "NONE",
+    "NOT_BEFORE",
+    "SENTENCE",
+    "WHEN",
+    "Context",
+    "Span",
+    "Value",
+    "cued",
+    "first_sentence",
+    "over",
+    "question_at",
+    "short_answer",
+    "whole",
+    "within",
+    "without",
+]
+
+Span = tuple[int, int]
+
+
+@value
+class Context:
+    """The message, what is known around it, and words that were read as other fields."""
+
+    text: str
+    state: State
+    contract: Contract
+    country: str = ""
+    others: tuple[Span, ...] = ()
+
+
+@value
+class Value:
+    """A value and its words at `[start, end)`."""
+
+    value: object
+    start: int
+    end: int
+    strong: bool = True
+
+
+LONGEST_WORDS = 300
+
+
+SENTENCE = re.compile(r"[^.!?;\n؟।]+[.!?؟।]?")
+
+
+NOT_BEFORE = re.compile(
+    r"(?:\b(?:not|isn't|isn’t|wasn't|no longer|never|instead of|rather than)|n't)\s+"
+    r"(?:(?:the|my|on|a|in|by|through|from|with|have|any|been|on the)\s+){0,3}$",
+    re.IGNORECASE,
+)
+
+
+NONE = re.compile(
+    r"^\W*(?:no|none|nothing|nope|nil|not any|no others?|nothing else|none at all|not really|"
+    r"none (?:of (?:these|those|them|that)|that i know(?: of)?)|not that i know(?: of)?|لا|لا شيء|नहीं|कोई नहीं|कुछ नहीं)\W*"
+    r"(?:thanks|thank you|at all|else)?\W*$",
+    re.IGNORECASE,
+)
+
+
+_LEAD = re.compile(
+    r"^\W*(?:(?:well|so|um+|uh|oh|ok(?:ay)?|yes|yeah|sure|hi|hello|thanks|thank you|please|actually|sorry|maybe|probably|i think|i guess)\W+)*"
+    r"(?:(?:it(?:'s| is| was)|that(?:'s| is| would be)|i(?:'m| am)|my name is|you can call me|call me|this is|i live in|"
+    r"i(?:'d| would) (?:say|like|prefer)|about|around|i want|i need|we want|looking for)\s+)?",
+    re.IGNORECASE,
+)
+
+
+WHEN = re.compile(
+    r"\b(?:(?:with)?in (?:the )?(?:next |about |around |coming )?(?:a |an |\d+(?:\s?(?:-|to)\s?\d+)?|one|two|three|four|five|six|few|couple of)\s?(?:few )?(?:days?|weeks?|months?|years?)"
+    r"|(?:next|this|coming|early|late|end of|beginning of|start of|by|before|after|around)\s+(?:the )?(?:week|month|year|spring|summer|autumn|winter|christmas|eid|ramadan|diwali|january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"|as soon as (?:possible|i can|we can)|asap|immediately|right away|urgent(?:ly)?|no (?:rush|hurry)|whenever|flexible|any ?time"
+    r"|(?:in )?(?:january|february|march|april|june|july|august|september|october|november|december)(?: (?:20)\d\d)?)\b",
+    re.IGNORECASE,
+)
+
+
+def without(text: str, spans: Sequence[Span]) -> str:
+    """The text with those words blanked, every other character in its place."""
+    left = list(text)
+    for start, end in spans:
+        left[start:end] = " " * (end - start)
+    return "".join(left)
+
+
+def over(found: tuple[str, ...], spans: Sequence[Span]) -> Value:
+    """Several values as one, over the words of all of them."""
+    return Value(value=found, start=min(a for a, _ in spans), end=max(b for _, b in spans))
+
+
+def within(field: Field, found: float) -> bool:
+    """Does the number lie in the field's bounds?"""
+    low = field.low if field.low is not None else float("-inf")
+    high = field.high if field.high is not None else float("inf")
+    return low <= found <= high
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence that has letters, in its place; what follows is blanked."""
+    for match in SENTENCE.finditer(text):
+        if any(char.isalnum() for char in match.group()):
+            return " " * match.start() + match.group() + " " * (len(text) - match.end())
+    return text
+
+
+def short_answer(text: str, *, most: int) -> Value | None:
+    """The message as an answer in words: at most so many, no question, nothing declined."""
+    if declines(text) or doubts(text) or defers(text) or speaks_of_matching(text):
+        return None
+    start, end = whole(text)
+    first = next(iter(SENTENCE.finditer(text, start)), None)
+    body = text[start:end]
+    if body.rstrip().endswith(("?", "؟")):
+        if first is None or first.group().rstrip().endswith(("?", "؟")):
+            return None
+        end = first.start() + len(first.group().rstrip(" .!"))
+    lead = _LEAD.match(text[start:end])
+    if lead and lead.end() < end - start:
+        start += lead.end()
+    while end > start and text[end - 1] in " .,!;\n":
+        end -= 1
+    words = text[start:end].split()
+    if not words or len(words) > most or end - start > LONGEST_WORDS:
+        return None
+    if not any(char.isalnum() for char in text[start:end]):
+        return None
+    return Value(value=text[start:end], start=start, end=end)
+
+
+def whole(text: str) -> Span:
+    """Where the message stands without the blanks around it."""
+    stripped = text.strip()
+    start = text.index(stripped) if stripped else 0
+    return start, start + len(stripped)
+
+
+def question_at(text: str, at: int) -> bool:
+    """Do the words there stand in a question of the person's?"""
+    for sentence in SENTENCE.finditer(text):
+        if sentence.start() <= at < sentence.end():
+            return sentence.group().rstrip().endswith(("?", "؟"))
+    return False
+
+
+def cued(field: Field, text: str) -> bool:
+    """Do the words name the field, by a cue or its label?"""
+    cues = [cue for cue in (*field.cues, field.label) if len(cue) > 2]  # noqa: PLR2004
+    return bool(cues) and phrase_pattern(cues).search(text) is not None
