@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from bedside.core.errors import AccessDenied, BedsideError
 from bedside.server.auth import COOKIE, Caller, caller
 from bedside.server.problems import of, problem, status_of
-from bedside.server.workbench import clinical_pages, intake_pages
+from bedside.server.workbench import clinical_pages, companion_pages, intake_pages
 from bedside.server.workbench.templates import Templates
 from bedside.wiring import Engine
 
@@ -27,6 +27,7 @@ def install(app: FastAPI) -> None:
     page = templates.page
     clinical_pages.install(app, templates)
     intake_pages.install(app, templates)
+    companion_pages.install(app, templates)
 
     @app.get("/", include_in_schema=False)
     async def home(request: Request, who: Caller) -> HTMLResponse:
