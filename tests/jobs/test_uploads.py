@@ -196,6 +196,17 @@ def test_a_film_without_words_is_kept_and_without_a_model_never_interpreted(engi
 
 
 @pytest.mark.requirement("IN-07")
+def test_a_pdf_of_films_without_words_is_kept_and_not_interpreted(engine, who) -> None:
+    pages = io.BytesIO()
+    Image.open(io.BytesIO(film())).save(pages, "PDF")
+    case = begin(engine, who)
+    add(engine, who, case, "films.pdf", pages.getvalue())
+    work(engine)
+    (done,) = seen(engine, case)
+    assert (done.status, done.why) == ("stored", "no_words")
+
+
+@pytest.mark.requirement("IN-07")
 @pytest.mark.parametrize(
     ("confidence", "status", "findings"),
     [(0.95, "complete", {"osteophytes"}), (0.4, "stored", set())],

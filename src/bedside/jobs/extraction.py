@@ -47,6 +47,8 @@ LEAST_SURE = 0.8
 _FEW_LETTERS = 12
 """A picture with fewer is no page of text: a film has its side and a date."""
 MOST_TRIES = 3
+_WORDLESS = (NO_TEXT, "it has no text layer")
+"""Why a file was refused that is whole, and holds no words."""
 
 Contracts = Callable[[str, str], Awaitable[Sequence[Contract]]]
 """(tenant, contract id) to the contract, then every other whose document types may turn up."""
@@ -125,7 +127,7 @@ def extraction(
         parsed, refused = await _parsed(content, before, last=claimed.attempt >= MOST_TRIES)
         kinds = kinds_of(known[0], known[1:])
         if parsed is None or _letters(parsed.text) < _FEW_LETTERS:
-            if refused is not None and refused.why != NO_TEXT:
+            if refused is not None and not refused.why.startswith(_WORDLESS):
                 return _ends(grant, ident, _failed(refused), clock)
             picture = Picture(
                 tenant=claimed.tenant,
