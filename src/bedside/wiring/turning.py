@@ -49,6 +49,7 @@ from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hot import HotData
+from bedside.wiring.looking import look_with
 from bedside.wiring.memories import keep_note, notes_data
 from bedside.wiring.models import Routed, models_config
 from bedside.wiring.names import Names
@@ -83,7 +84,9 @@ class Turning:
             for kind in flow.observers or {}
         }
         handlers |= companion.handlers(store, clock, self._catch_up)
-        handlers[uploads.KIND] = extraction_handler(store, clock=clock, data=self.hot.of, look=None)
+        handlers[uploads.KIND] = extraction_handler(
+            store, clock=clock, data=self.hot.of, look=look_with(self._gateway, self.models)
+        )
         self.jobs = Runner(
             store,
             clock=clock,
