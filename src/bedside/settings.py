@@ -165,6 +165,33 @@ class Settings:
         toml="copilot.output_tokens",
         least=1,
     )
+    briefing_context_tokens: int = _setting(
+        16_000,
+        "Briefing: context limit, in tokens.",
+        env="BEDSIDE_BRIEFING_CONTEXT_TOKENS",
+        toml="briefing.context_tokens",
+        least=1,
+    )
+    briefing_loop_tokens: int = _setting(
+        7_500,
+        "Briefing: of its context, what searches and earlier turns may take, in tokens.",
+        env="BEDSIDE_BRIEFING_LOOP_TOKENS",
+        toml="briefing.loop_tokens",
+        least=1,
+    )
+    briefing_output_tokens: int = _setting(
+        4_096,
+        "Briefing: most that a model may write, in tokens.",
+        env="BEDSIDE_BRIEFING_OUTPUT_TOKENS",
+        toml="briefing.output_tokens",
+        least=1,
+    )
+    interactions: tuple[str, ...] = _setting(
+        (),
+        "Briefing: files of your own interaction tables (YAML), read before the bundled one.",
+        env="BEDSIDE_INTERACTIONS",
+        toml="clinical.interactions",
+    )
     history_messages: int = _setting(
         6,
         "Messages of the conversation kept verbatim.",
@@ -328,6 +355,12 @@ def load_settings(
     if found["egress_identifiers"] not in ("remove", "keep"):
         raise InvalidArgument(
             "BEDSIDE_EGRESS_IDENTIFIERS", found=found["egress_identifiers"], want="remove or keep"
+        )
+    if found["briefing_loop_tokens"] >= found["briefing_context_tokens"]:
+        raise InvalidArgument(
+            "BEDSIDE_BRIEFING_LOOP_TOKENS",
+            found=found["briefing_loop_tokens"],
+            want=f"less than the briefing's context of {found['briefing_context_tokens']} tokens",
         )
     _check_vectors(found)
     if 0 < (given_bytes := len(found["token_secret"].encode())) < LEAST_SECRET_BYTES:

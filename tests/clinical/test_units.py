@@ -256,3 +256,9 @@ def test_any_text_is_a_unit_or_unknown(text):
 
 def test_the_masses_say_where_they_come_from():
     assert "IUPAC" in molar_mass_pack().source
+
+
+@pytest.mark.parametrize("text", ["mg/24 h", "mg/(24.h)", "mg/24h", "mg/24 hours", "mg/{24_h}"])
+def test_a_collection_of_24_hours_is_one_of_a_day(text):
+    assert convert(Decimal(420), text, "mg/d", "urine_protein_24h") == Decimal(420)
+    assert convert(Decimal(420), text, "g/d", "urine_protein_24h") == Decimal("0.42")

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from bedside.clinical.packs import Pack, PackFile, load_pack
+from bedside.clinical.packs import Pack, PackFile, load_pack, parse_pack
 from bedside.clinical.rules import Reference, Severity, deployed, means, reference
 from bedside.core.value import value
 
 __all__ = [
     "InteractionRule",
     "InteractionTable",
+    "Interactions",
     "interaction_packs",
     "interaction_rules",
     "interactions_between",
+    "interactions_with",
     "named_in_table",
+    "read_table",
+    "shipped",
 ]
 
 
@@ -69,81 +74,125 @@ class InteractionTable(PackFile):
     sources: dict[str, str]
     interactions: dict[str, _Row]
 
+    @model_validator(mode="after")
+    def _cited(self) -> Self:
+        open_ = sorted({row.source for row in self.interactions.values()} - set(self.sources))
+        if open_:
+            raise ValueError(f"sources lacks {', '.join(open_)[:200]}")
+        return self
 
-def interaction_packs() -> tuple[Pack, ...]:
-    """The tables in force: a deployer's first, then ours."""
-    return tuple(table.pack for table in _tables())
+
+class Interactions:
+    """The tables in force, a deployer's before ours; a rule of the same id replaces a later one."""
+
+    def __init__(self, tables: Sequence[InteractionTable]) -> None:
+        """Take the tables in their order."""
+        self.packs = tuple(table.pack for table in tables)
+        found: dict[str, InteractionRule] = {}
+        for table in tables:
+            for key, row in table.interactions.items():
+                found.setdefault(key, _rule(key, row, table))
+        self.rules = tuple(found.values())
+        self._by_generic: dict[str, tuple[InteractionRule, ...]] = {}
+
+    def between(
+        self, one: Iterable[str], other: Iterable[str]
+    ) -> tuple[tuple[InteractionRule, str, str], ...]:
+        """The rules between two medicines, gravest first, each once, with the generics that met.
+
+        Args:
+            one: Generics of the first medicine (a combination has several).
+            other: Generics of the second.
+
+        Returns:
+            (rule, generic of the first, generic of the second). Empty is no statement of safety.
+        """
+        right = tuple(other)
+        found: dict[str, tuple[InteractionRule, str, str]] = {}
+        for a in one:
+            for b in right:
+                if a == b:
+                    continue
+                for rule in self._of(a):
+                    if rule.fits(a, b):
+                        found.setdefault(rule.id, (rule, a, b))
+        order = {"critical": 0, "warning": 1, "info": 2}
+        return tuple(sorted(found.values(), key=lambda row: (order[row[0].severity], row[0].id)))
+
+    def named(self, generics: Sequence[str]) -> bool:
+        """Does any rule name this medicine or a class of it? Else the tables know nothing of it."""
+        return any(self._of(generic) for generic in generics)
+
+    def _of(self, generic: str) -> tuple[InteractionRule, ...]:
+        known = self._by_generic.get(generic)
+        if known is None:
+            known = self._by_generic[generic] = tuple(
+                rule
+                for rule in self.rules
+                if generic in (*rule.left, *rule.right)
+                or means(generic, (*rule.left, *rule.right), exempt=rule.exempt)
+            )
+        return known
+
+
+def _rule(key: str, row: _Row, table: InteractionTable) -> InteractionRule:
+    return InteractionRule(
+        id=key,
+        left=row.a,
+        right=row.b,
+        exempt=row.exempt,
+        severity=row.severity,
+        text=row.text,
+        action=row.action,
+        reference=reference(
+            "interaction",
+            key,
+            title=key.replace("-", " "),
+            text=row.text,
+            cite=table.sources[row.source],
+            pack=table.pack,
+        ),
+    )
+
+
+def read_table(text: str, *, what: str) -> InteractionTable:
+    """A deployer's table from YAML of the same form as ours.
+
+    Raises:
+        BadInput: it is not of this form, or a rule names a source that the table does not give.
+    """
+    return parse_pack(InteractionTable, text, what=what)
+
+
+def interactions_with(tables: Iterable[InteractionTable]) -> Interactions:
+    """These tables before those of entry points and ours."""
+    ours = load_pack(InteractionTable, "bedside.clinical", "data/interactions.yaml")
+    return Interactions((*tables, *deployed(InteractionTable, "interactions"), ours))
 
 
 @functools.cache
+def shipped() -> Interactions:
+    """The tables of entry points and ours, read once."""
+    return interactions_with(())
+
+
+def interaction_packs() -> tuple[Pack, ...]:
+    """The packs of the shipped tables."""
+    return shipped().packs
+
+
 def interaction_rules() -> tuple[InteractionRule, ...]:
-    """Every rule, a deployer's first; a deployer's rule of the same id replaces ours."""
-    found: dict[str, InteractionRule] = {}
-    for table in _tables():
-        for key, row in table.interactions.items():
-            if key in found:
-                continue
-            found[key] = InteractionRule(
-                id=key,
-                left=row.a,
-                right=row.b,
-                exempt=row.exempt,
-                severity=row.severity,
-                text=row.text,
-                action=row.action,
-                reference=reference(
-                    "interaction",
-                    key,
-                    title=key.replace("-", " "),
-                    text=row.text,
-                    cite=table.sources[row.source],
-                    pack=table.pack,
-                ),
-            )
-    return tuple(found.values())
+    """Every rule of the shipped tables."""
+    return shipped().rules
 
 
 def interactions_between(
     one: Iterable[str], other: Iterable[str]
 ) -> tuple[tuple[InteractionRule, str, str], ...]:
-    """The rules between two medicines, gravest first, each once, with the generics that met.
-
-    Args:
-        one: Generics of the first medicine (a combination has several).
-        other: Generics of the second.
-
-    Returns:
-        (rule, generic of the first, generic of the second). Empty is no statement of safety.
-    """
-    right = tuple(other)
-    found: dict[str, tuple[InteractionRule, str, str]] = {}
-    for a in one:
-        for b in right:
-            if a == b:
-                continue
-            for rule in _rules_of(a):
-                if rule.fits(a, b):
-                    found.setdefault(rule.id, (rule, a, b))
-    order = {"critical": 0, "warning": 1, "info": 2}
-    return tuple(sorted(found.values(), key=lambda row: (order[row[0].severity], row[0].id)))
+    """`Interactions.between` of the shipped tables."""
+    return shipped().between(one, other)
 
 
 def named_in_table(generics: Sequence[str]) -> bool:
-    """Does any rule name this medicine or a class of it? Else the table knows nothing about it."""
-    return any(_rules_of(generic) for generic in generics)
-
-
-@functools.lru_cache(maxsize=2048)
-def _rules_of(generic: str) -> tuple[InteractionRule, ...]:
-    return tuple(
-        rule
-        for rule in interaction_rules()
-        if generic in (*rule.left, *rule.right)
-        or means(generic, (*rule.left, *rule.right), exempt=rule.exempt)
-    )
-
-
-@functools.cache
-def _tables() -> tuple[InteractionTable, ...]:
-    ours = load_pack(InteractionTable, "bedside.clinical", "data/interactions.yaml")
-    return (*deployed(InteractionTable, "interactions"), ours)
+    """`Interactions.named` of the shipped tables."""
+    return shipped().named(generics)

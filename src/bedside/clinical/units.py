@@ -241,6 +241,10 @@ _TERM = re.compile(
 )
 
 
+_DAILY = re.compile(r"/\s*\(?\{?24[\s._]?h(?:rs?|ours?)?\}?\)?(?![\w.])", re.IGNORECASE)
+"""What is collected over 24 hours: "/24 h", "/(24.h)", "/{24_h}"."""
+
+
 @functools.lru_cache(maxsize=2048)
 def parse_unit(text: str) -> Unit:
     """Read a unit: UCUM first, then the spellings that laboratories use ("mg/dl", "x10^9/L").
@@ -254,6 +258,7 @@ def parse_unit(text: str) -> Unit:
     if written in _TEMPERATURES:
         factor, offset = _TEMPERATURES[written]
         return Unit(text=text, factor=factor, offset=offset, dims=(("K", 1),))
+    written = _DAILY.sub("/d", written)
     found = _ucum(written) or _spelled(written)
     if found is None:
         raise UnknownUnit(text)

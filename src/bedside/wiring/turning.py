@@ -55,6 +55,7 @@ from bedside.wiring.models import Routed, models_config
 from bedside.wiring.names import Names
 from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
+from bedside.wiring.tables import deployers_interactions
 from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
 from bedside.wiring.uploads import extraction_handler, read_uploads
@@ -77,6 +78,7 @@ class Turning:
         self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
         self._prices = LivePrices(bundled_prices())
         self._gateway = self._build(self.models)
+        self._interactions = deployers_interactions(settings)
         self._after: set[asyncio.Task[int]] = set()
         handlers: dict[str, Handler] = {
             kind: self._observer(flow)
@@ -178,7 +180,7 @@ class Turning:
     ) -> Pinned:
         factor = await self._factor(routed)
         count = counter("o200k_base", factor=factor)
-        data = await self.hot.of(tenant)
+        data = {**await self.hot.of(tenant), "interactions": self._interactions}
         if tenant == self.settings.tenant:  # prices are the house's, not each tenant's
             self._prices.use(tuple(json.dumps(body) for body in data["price"].values()))
         live = self._live(unreviewed=unreviewed)
@@ -307,6 +309,9 @@ class Turning:
         return {
             "context_tokens": str(settings.context_tokens),
             "output_tokens": str(settings.output_tokens),
+            "briefing_context_tokens": str(settings.briefing_context_tokens),
+            "briefing_loop_tokens": str(settings.briefing_loop_tokens),
+            "briefing_output_tokens": str(settings.briefing_output_tokens),
             "history_messages": str(settings.history_messages),
             "search_deadline_ms": str(settings.search_deadline_ms),
             "memories": "on" if settings.memories else "off",

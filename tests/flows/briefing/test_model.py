@@ -369,6 +369,24 @@ def test_every_call_of_the_loop_stays_within_the_budget(home):
     assert set(sizes) == {4_096}
 
 
+@pytest.mark.requirement("BR-17")
+def test_the_budget_is_a_setting(home):
+    environ = {
+        "BEDSIDE_BRIEFING_CONTEXT_TOKENS": "12000",
+        "BEDSIDE_BRIEFING_LOOP_TOKENS": "3000",
+        "BEDSIDE_BRIEFING_OUTPUT_TOKENS": "2048",
+    }
+    rounds = [Said(tools=(search(f"kidney {k}", max_results=10),)) for k in range(3)]
+    with FakeProvider(scripted(*rounds, falling)) as provider:
+        turn = by_model(home, P, provider, environ=environ)
+        sizes = {request.body["max_tokens"] for request in provider.of("anthropic")}
+    assert turn["receipt"]["limit"] == 12_000
+    assert turn["receipt"]["total"] <= 12_000
+    rows = [row["given"] for row in turn["receipt"]["blocks"] if row["name"] == "results"]
+    assert sum(rows) <= 3_000
+    assert sizes == {2_048}
+
+
 @pytest.mark.requirement("BR-12")
 def test_the_trace_holds_every_turn_and_no_patient_text(home):
     import anyio

@@ -513,3 +513,32 @@ def test_every_synthea_patient_gets_a_complete_valid_and_cited_briefing(shared_d
     assert figures["abnormal"]["n_flagged"] >= 80
     assert figures["hostile_model"]["kept"] == 1.0
     assert figures["hostile_model"]["lies_shown"] == 0
+
+
+def test_no_option_asks_to_repeat_an_old_temperature_and_old_repeats_are_few(tmp_path):
+    labs = [
+        {"name": name, "value": figure, "unit": unit, "date": ago(900)}
+        for name, figure, unit in (
+            ("Body temperature", 39.4, "Cel"),
+            ("Heart rate", 131, "/min"),
+            ("Diastolic blood pressure", 99, "mmHg"),
+            ("Hemoglobin", 9.1, "g/dL"),
+            ("Ferritin", 5, "ng/mL"),
+            ("LDL cholesterol", 190, "mg/dL"),
+        )
+    ]
+    options = [one["text"] for one in of(tmp_path, labs=labs)["briefing"]["suggested_actions"]]
+    again = [one for one in options if one.startswith("Consider repeating ")]
+    assert 1 <= len(again) <= 2
+    assert not any("temperature" in one or "Heart rate" in one for one in options)
+    assert not any("Diastolic" in one for one in options)
+
+
+def test_what_is_due_is_not_asked_for_twice(tmp_path):
+    turn = of(
+        tmp_path,
+        conditions=[{"name": "Type 2 diabetes mellitus", "onset": ago(2000)}],
+        labs=[{"name": "Hemoglobin A1c", "value": 9.4, "unit": "%", "date": ago(900)}],
+    )
+    options = [one["text"] for one in turn["briefing"]["suggested_actions"]]
+    assert len([one for one in options if "Hemoglobin A1c" in one]) == 1

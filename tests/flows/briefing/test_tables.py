@@ -21,7 +21,9 @@ from bedside.clinical.interactions import (
 from bedside.clinical.ranges import ranged
 from bedside.clinical.rules import deployed, words_fit
 from bedside.clinical.screening import screening_rules
-from bedside.core.errors import InvalidArgument
+from bedside.core.errors import BadInput, InvalidArgument
+from bedside.settings import load_settings
+from bedside.wiring.tables import deployers_interactions
 
 EVERY = (*interaction_rules(), *dosing_rules(), *caution_rules(), *screening_rules())
 
@@ -124,6 +126,53 @@ sources: {own: "Own monograph 12"}
 interactions:
   zinc-iron: {a: [zinc sulfate], b: ["@iron"], severity: info, text: "they bind", action: "hours apart", source: own}
 """
+
+
+@pytest.mark.requirement("EN-K9")
+def test_a_deployers_table_comes_in_by_a_setting_and_its_rules_come_first(tmp_path):
+    own = tmp_path / "own.yaml"
+    rule = (
+        '  anticoagulant-nsaid: {a: [warfarin], b: [naproxen], severity: info, text: "ours says so", '
+        'action: "a look", source: own}\n'
+    )
+    own.write_text(TABLE + rule, encoding="utf-8")
+    settings = load_settings(home=tmp_path, environ={"BEDSIDE_INTERACTIONS": str(own)})
+    tables = deployers_interactions(settings)
+    assert tables.packs[0].reviewer == "Dr A"
+    (found,) = tables.between(("zinc sulfate",), ("ferrous fumarate",))
+    assert "reviewed by Dr A" in found[0].reference.text
+    (replaced, *_) = [
+        row[0]
+        for row in tables.between(("naproxen",), ("warfarin",))
+        if row[0].id == "anticoagulant-nsaid"
+    ]
+    assert replaced.text == "ours says so"
+    assert tables.named(("simvastatin",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not: a pack",
+        "pack: [",
+        TABLE.replace("source: own}", "source: other}"),
+        "pack: &a [*a]",
+        "\x00\x01",
+    ],
+)
+def test_a_deployers_table_of_another_form_is_refused_by_name(tmp_path, text):
+    own = tmp_path / "own.yaml"
+    own.write_text(text, encoding="utf-8")
+    settings = load_settings(home=tmp_path, environ={"BEDSIDE_INTERACTIONS": str(own)})
+    with pytest.raises(BadInput, match=r"own\.yaml"):
+        deployers_interactions(settings)
+
+
+def test_a_deployers_table_that_is_not_there_is_named(tmp_path):
+    settings = load_settings(home=tmp_path, environ={"BEDSIDE_INTERACTIONS": "/nowhere/own.yaml"})
+    with pytest.raises(BadInput, match="BEDSIDE_INTERACTIONS"):
+        deployers_interactions(settings)
 
 
 def test_a_deployers_table_comes_in_by_entry_point(tmp_path, monkeypatch):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bedside.clinical.allergy import allergy_pack
 from bedside.clinical.cautions import caution_pack, caution_rules
+from bedside.clinical.combinations import combination_pack, combination_rules
 from bedside.clinical.dosing import dosing_pack, dosing_rules
 from bedside.clinical.duplicates import duplicate_groups, duplicate_pack
-from bedside.clinical.interactions import interaction_packs, interaction_rules, named_in_table
 from bedside.clinical.monitoring import monitoring_pack, monitoring_rules
 from bedside.clinical.packs import Pack
 from bedside.clinical.ranges import range_pack, ranged
@@ -28,7 +28,13 @@ def checked(chart: Chart, kidney: Kidney | None) -> tuple[Cited, ...]:
     """One sentence for each check, with how much of the record it covers and by which table."""
     if chart.died:
         return (_results(chart), *_reviewed(chart))
-    parts = [_results(chart), *_medicines(chart, kidney), *_due(chart), *_reviewed(chart)]
+    parts = [
+        _results(chart),
+        *_combined(chart),
+        *_medicines(chart, kidney),
+        *_due(chart),
+        *_reviewed(chart),
+    ]
     return (*parts, Cited(text=NOT_SAFE))
 
 
@@ -51,12 +57,12 @@ def _medicines(chart: Chart, kidney: Kidney | None) -> list[Cited]:
     total = len(chart.medicines)
     if not total:
         return [Cited(text="Medicines: none is recorded as current, so none was checked")]
-    known = sum(named_in_table(one.generics) for one in chart.systemic)
-    tables = " and ".join(_named(pack) for pack in interaction_packs())
+    known = sum(chart.interactions.named(one.generics) for one in chart.systemic)
+    tables = " and ".join(_named(pack) for pack in chart.interactions.packs)
     found = [
         Cited(
             text=f"Interactions: {known} of {_medicine_count(total)} named in {tables}, "
-            f"{len(interaction_rules())} rules"
+            f"{len(chart.interactions.rules)} rules"
         ),
         Cited(
             text=f"Duplicates and conditions: {len(chart.systemic)} of {_medicine_count(total)} "
@@ -79,6 +85,16 @@ def _medicines(chart: Chart, kidney: Kidney | None) -> list[Cited]:
             )
         )
     return found
+
+
+def _combined(chart: Chart) -> list[Cited]:
+    if not chart.adult:
+        return []
+    return [
+        Cited(
+            text=f"Results together: {_named(combination_pack())}, {len(combination_rules())} rules"
+        )
+    ]
 
 
 def _medicine_count(n: int) -> str:
@@ -120,7 +136,7 @@ def _reviewed(chart: Chart) -> list[Cited]:
     packs = [range_pack()]
     if not chart.died:
         packs += [
-            *interaction_packs(), duplicate_pack(), caution_pack(), allergy_pack(), dosing_pack(),
+            combination_pack(), *chart.interactions.packs, duplicate_pack(), caution_pack(), allergy_pack(), dosing_pack(),
             monitoring_pack(), screening_pack(),
         ]  # fmt: skip
     waiting = [pack.title for pack in packs if not pack.reviewer]

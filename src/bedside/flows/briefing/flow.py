@@ -56,9 +56,9 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
         name="write",
         blocks=blocks_of(view, agent=agent),
         budget=Budget(
-            CONTEXT_TOKENS,
-            output=OUTPUT_TOKENS,
-            loop=LOOP_TOKENS if agent else 0,
+            _set(view, "context", CONTEXT_TOKENS),
+            output=_set(view, "output", OUTPUT_TOKENS),
+            loop=_set(view, "loop", LOOP_TOKENS) if agent else 0,
             tools=_sent_beside(agent=agent),
             count=view.opened.count,
         ),
@@ -77,6 +77,11 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
     )
 
 
+def _set(view: View[Nothing], name: str, otherwise: int) -> int:
+    """A number of tokens as the settings have it."""
+    return int(view.opened.pinned.get(f"briefing_{name}_tokens", otherwise))
+
+
 def _sent_beside(*, agent: bool) -> list[Any]:
     """What goes to the provider beside the messages, and counts: the answer's schema and the tool."""
     tool = [SEARCH.name, SEARCH.description, dict(SEARCH.schema)] if agent else []
@@ -92,7 +97,9 @@ def _last_step(view: View[Nothing]) -> Step[Nothing]:
         name="briefing",
         # The prompt of the model's step is the turn's; without one the context is shown all the same.
         blocks=() if view.done else blocks_of(view),
-        budget=Budget(CONTEXT_TOKENS, output=OUTPUT_TOKENS),
+        budget=Budget(
+            _set(view, "context", CONTEXT_TOKENS), output=_set(view, "output", OUTPUT_TOKENS)
+        ),
         layout="balanced",
         route=Route(role="writer"),
         decoder=WrittenBriefing,

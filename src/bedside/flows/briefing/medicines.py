@@ -9,7 +9,6 @@ from itertools import combinations
 from bedside.clinical.cautions import CautionRule, cautions_for
 from bedside.clinical.dosing import dosing_rules_for
 from bedside.clinical.duplicates import duplicate_groups
-from bedside.clinical.interactions import interactions_between
 from bedside.core.context import Item
 from bedside.core.value import value
 from bedside.flows.briefing.findings import Cited, Flag, Severity
@@ -42,7 +41,7 @@ def interaction_flags(chart: Chart) -> Iterator[Flag]:
     for one, other in combinations(chart.systemic, 2):
         if set(one.generics) & set(other.generics):
             continue
-        found = interactions_between(one.generics, other.generics)
+        found = chart.interactions.between(one.generics, other.generics)
         if not found:
             continue
         rule, left, right = found[0]

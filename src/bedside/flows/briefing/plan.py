@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bedside.clinical.interactions import Interactions
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
 from bedside.flows.briefing.guidance import Guidance, guidance_of, need_of, queries_of
@@ -43,7 +44,9 @@ def chart_in(view: View[Nothing]) -> Chart | None:
         if isinstance(need, RecordNeed) and isinstance(found, Got):
             record = found.value
             assert isinstance(record, RecordFacts)
-            return chart_of(record, today=view.opened.as_of)
+            given = (view.opened.data or {}).get("interactions")
+            assert given is None or isinstance(given, Interactions)
+            return chart_of(record, today=view.opened.as_of, interactions=given)
     return None
 
 

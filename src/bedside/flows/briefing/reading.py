@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from bedside.clinical.drugs import ingredients_of
+from bedside.clinical.interactions import Interactions, shipped
 from bedside.core.value import value
 from bedside.record.abnormal import readings_of
 from bedside.record.contradictions import is_current
@@ -57,7 +58,7 @@ class Chart:
 
     `today` is the day of the briefing. `age` is in completed years at that day (at death for one
     who died), `None` when unknown. `problems` are open and clinical, each once; `all_problems` also
-    closed ones. `ends` is the day of the newest entry; `old` is True where that is more than
+    closed ones. `interactions` are the tables in force. `ends` is the day of the newest entry; `old` is True where that is more than
     eighteen months ago.
     """
 
@@ -72,6 +73,7 @@ class Chart:
     readings: dict[str, list[Fact]]
     ends: date | None
     old: bool
+    interactions: Interactions
 
     @property
     def adult(self) -> bool:
@@ -84,8 +86,10 @@ class Chart:
         return tuple(one for one in self.medicines if one.generics and not one.local)
 
 
-def chart_of(record: RecordFacts, *, today: date) -> Chart:
-    """Read a whole record (fetched without limits) as of a day."""
+def chart_of(
+    record: RecordFacts, *, today: date, interactions: Interactions | None = None
+) -> Chart:
+    """Read a whole record (fetched without limits) as of a day; `None` means the shipped tables."""
     person = record.person
     died = None if person.deceased in {None, False} else person.deceased
     until = died if isinstance(died, date) else today
@@ -102,6 +106,7 @@ def chart_of(record: RecordFacts, *, today: date) -> Chart:
         readings=readings_of(record.of("observations"), as_of=today),
         ends=ends,
         old=ends is not None and (today - ends).days > _OLD_RECORD_DAYS,
+        interactions=interactions or shipped(),
     )
 
 

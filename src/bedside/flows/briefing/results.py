@@ -25,8 +25,17 @@ from bedside.record.fhir.dates import spoken_date
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Insight
 
-__all__ = ["abnormal_flags", "conflict_flags", "contradiction_flags", "kidney_of", "trend_flags"]
+__all__ = [
+    "REPEAT",
+    "abnormal_flags",
+    "conflict_flags",
+    "contradiction_flags",
+    "kidney_of",
+    "trend_flags",
+]
 
+REPEAT = "Consider repeating "
+"""How an option begins that asks for a result again."""
 _SHOWN_OLD = 3
 _SHOWN_IN_GROUP = 12
 _YOUNGEST = 18
@@ -35,6 +44,9 @@ _SAID_ELSEWHERE = {"allergy-medicine", "class-twice"}
 _MILD = {"active-past-end", "two-values", "medicine-twice"}
 _SLOW = {"bmi", "weight", "waist"}
 """Measurements that nobody acts on the same day."""
+_PASSING = {"temperature", "heart_rate", "respiratory_rate", "oxygen_saturation", "pain"}
+"""Measurements of one moment: an old one is not worth repeating for its own sake."""
+_PRESSURES = {"systolic_bp", "diastolic_bp"}
 _MILDER: dict[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
 
 
@@ -138,7 +150,10 @@ def _abnormal(
     slow = analyte_key(fact) in _SLOW
     if slow and severity == "warning":
         severity = "info"
-    ask = (fact.stale or severity == "critical") and not (slow or chart.died)
+    key = analyte_key(fact)
+    passed = fact.stale and key in _PASSING
+    ask = (fact.stale or severity == "critical") and not (slow or passed or chart.died)
+    name = "blood pressure" if key in _PRESSURES else short_name(fact)
     return Flag(
         category=_category(fact),
         severity=severity,
@@ -149,7 +164,7 @@ def _abnormal(
         ),
         rule=first.rule,
         action=Cited(
-            text=f"Consider repeating {short_name(fact)}, last measured {_day(fact)}",
+            text=f"{REPEAT}{name}, last measured {_day(fact)}",
             items=(entry(fact),),
         )
         if ask

@@ -17,6 +17,7 @@ from bedside.flows.briefing.medicines import (
 )
 from bedside.flows.briefing.reading import Chart
 from bedside.flows.briefing.results import (
+    REPEAT,
     abnormal_flags,
     conflict_flags,
     contradiction_flags,
@@ -24,12 +25,14 @@ from bedside.flows.briefing.results import (
     trend_flags,
 )
 from bedside.flows.briefing.summary import notes_of, summary_of
+from bedside.flows.briefing.together import combination_flags
 
 __all__ = ["GRAVITY", "actions_of", "by_rule", "in_order", "rule_flags"]
 
 GRAVITY = {"critical": 0, "warning": 1, "info": 2}
 _LEVEL: dict[str, Level] = {"critical": "high", "warning": "medium", "info": "low"}
 _ACTIONS = 8
+_REPEATS = 2
 
 
 def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
@@ -53,6 +56,7 @@ def rule_flags(chart: Chart) -> tuple[Flag, ...]:
     return in_order(
         [
             *conflict_flags(chart, insights),
+            *combination_flags(chart),
             *interaction_flags(chart),
             *caution_flags(chart),
             *dosing_flags(chart, kidney),
@@ -86,13 +90,26 @@ def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 
 
 def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
-    """The options of the flags, gravest first, each once, at most eight."""
+    """The options of the flags, gravest first, each once, at most eight.
+
+    What a due check asks for is not asked for again as a repeat of an old result, and of such
+    repeats only the first few stand here; the others stand with their flags.
+    """
+    due = " ".join(
+        flag.action.text for flag in flags if flag.action and "measuring" in flag.action.text
+    )
     found: dict[str, Action] = {}
+    repeats = 0
     for flag in flags:
-        if flag.action is not None:
-            found.setdefault(
-                flag.action.text, Action(text=flag.action, priority=_LEVEL[flag.severity])
-            )
+        if flag.action is None or flag.action.text in found:
+            continue
+        again = flag.action.text.startswith(REPEAT)
+        if again and flag.severity != "critical":
+            name = flag.action.text.removeprefix(REPEAT).partition(",")[0]
+            if name in due or repeats == _REPEATS:
+                continue
+            repeats += 1
+        found[flag.action.text] = Action(text=flag.action, priority=_LEVEL[flag.severity])
     return tuple(found.values())[:_ACTIONS]
 
 
