@@ -370,8 +370,8 @@ def _side(text: str, one: Finding) -> FoundFinding | None:
     """The side that the document is about: its heading says, else all of it agrees."""
     if "left" not in one.cues and "right" not in one.cues:
         return None
-    heads = [(0, min(_HEAD, len(text)))]
-    heads += [found.span() for found in _LINE_OF_EXAM.finditer(text) if len(found.group()) < _HEAD]
+    heads = [found.span() for found in _LINE_OF_EXAM.finditer(text) if len(found.group()) < _HEAD]
+    heads.append((0, min(_HEAD, len(text))))
     for start, end in (*heads, (0, len(text))):
         said = [(hit, start) for hit in sides(text[start:end])]
         plain = {hit.side for hit, _ in said}
