@@ -210,7 +210,9 @@ def run(
     figures["engine"] = through_the_engine(told)
     figures["promises"] = promise_figures(offered)
     tell("pleas for advice")
-    figures["advice"] = measure_attacks(ATTACKS if wanted >= CASES else wanted * 3, seed=SEED)
+    many = ATTACKS if wanted >= CASES else wanted * 3
+    figures["advice"] = measure_attacks(many, seed=SEED)
+    figures["advice_held_out"] = measure_attacks(max(12, many // 4), seed=SEED, held_out=True)
     tell("cost and prefix")
     figures["cost"] = measure_cost(seed=SEED)
     tell("comparison of architectures")

@@ -180,7 +180,9 @@ def _elsewhere(talk: Talk, name: str, one: str) -> bool:
     if name != "key_comorbidities":
         return False
     others = " ".join(said.text.casefold() for said in talk.said if name not in said.answers)
-    return one.casefold() in others or (one == "heart disease" and "heart" in others + " stent")
+    return one.casefold() in others or (
+        one == "heart disease" and re.search("heart|stent|angina", others) is not None
+    )
 
 
 def _of_others(talk: Talk, held: Mapping[str, Any]) -> bool:
