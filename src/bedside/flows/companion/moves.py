@@ -216,6 +216,8 @@ def _onboarding(turn: _Making, concern: str) -> Move:
     if mine.turns == 0:
         guest = turn.person in turn.opened.state.shared.invited
         text = voice.pick("onboarding.invited" if guest else "onboarding.first")
+        if turn.state.shared.other(turn.person) is None:
+            text = f"{text}\n\n{voice.pick('onboarding.uninvited')}"
     elif said.process:
         text = _process(turn, turn.before)
     elif said.no and not said.yes:
