@@ -14,7 +14,10 @@ from typing import Any
 
 import anyio
 import pytest
+from fastapi.testclient import TestClient
 
+from bedside.server.app import create_app
+from bedside.server.auth import token
 from bedside.settings import load_settings
 from bedside.wiring import build_engine
 from bedside.wiring.demo import load_demo
@@ -26,6 +29,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+SECRET = "s" * 40
 ENVIRON = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_COMPANION": "true"}
 
 
@@ -132,3 +136,35 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
 @pytest.fixture
 def page(opened: Callable[..., Any]) -> Any:
     return opened()
+
+
+class Guarded(TestClient):
+    """A client of a server that has a token secret."""
+
+    @staticmethod
+    def bearer(**more: Any) -> dict[str, str]:
+        """Headers with a token of a clinician, unless told otherwise."""
+        given = {"actor": "dr-1", "expires": int(time.time()) + 600, **more}
+        return {"Authorization": f"Bearer {token(SECRET, **given)}"}
+
+
+@pytest.fixture
+def guarded(demo_home: Path, tmp_path: Path) -> Iterator[Guarded]:
+    home = tmp_path / "home"
+    shutil.copytree(demo_home, home)
+    environ = {**ENVIRON, "BEDSIDE_TOKEN_SECRET": SECRET}
+    engine = build_engine(load_settings(home=home, environ=environ))
+    with Guarded(create_app(engine), raise_server_exceptions=False) as made:
+        yield made
+
+
+@pytest.fixture
+def off(demo_home: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """A client of a server as it ships: no companion."""
+    home = tmp_path / "home"
+    shutil.copytree(demo_home, home)
+    engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
+    with TestClient(
+        create_app(engine), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as made:
+        yield made

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import time
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from fastapi.testclient import TestClient
 
-from bedside.server.app import create_app
-from bedside.server.auth import token
-from bedside.settings import load_settings
-from bedside.wiring import build_engine
+from .conftest import Guarded
 
-from .conftest import ENVIRON
-
-SECRET = "s" * 40
 P = "demo-herrera"
 
 
 @pytest.fixture
-def client(demo_home: Path, tmp_path: Path) -> Iterator[TestClient]:
-    home = tmp_path / "home"
-    shutil.copytree(demo_home, home)
-    environ = {**ENVIRON, "BEDSIDE_TOKEN_SECRET": SECRET}
-    engine = build_engine(load_settings(home=home, environ=environ))
-    with TestClient(create_app(engine), raise_server_exceptions=False) as made:
-        yield made
+def client(guarded: Guarded) -> Guarded:
+    return guarded
 
 
-def bearer(**more) -> dict[str, str]:
-    given = {"actor": "dr-1", "expires": int(time.time()) + 600, **more}
-    return {"Authorization": f"Bearer {token(SECRET, **given)}"}
+bearer = Guarded.bearer
 
 
 @pytest.fixture
