@@ -8,6 +8,7 @@ speech, not a question about risks in general.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
+from bedside.sop.emergency_forms import Formed, formed, lasting, respelled
 
 __all__ = ["RedFlag", "emergency_text", "red_flags", "rules_pack"]
 
@@ -102,52 +104,85 @@ def red_flags(message: str) -> tuple[RedFlag, ...]:
 
     Positions are code points of the message as given.
     """
-    plain = message.translate(str.maketrans(_WIDE))
+    spelled = respelled(message.translate(str.maketrans(_WIDE)))
     guards = _guards()
-    masked = guards["idioms"].sub(lambda found: "\x00" * len(found.group()), _POINT.sub(",", plain))
-    found: dict[str, RedFlag] = {}
-    for sentence in _SENTENCE.finditer(masked):
+    masked = guards["idioms"].sub(
+        lambda found: "\x00" * len(found.group()), _POINT.sub(",", spelled.text)
+    )
+    sentences = [one.span() for one in _SENTENCE.finditer(masked)]
+    found: dict[str, tuple[int, int, Kind]] = {}
+    for sentence in sentences:
         for rule, form, needs in _forms():
-            if rule.id in found:
+            if rule.id in found or (needs is not None and not needs.search(masked)):
                 continue
-            if needs is not None and not needs.search(masked):
-                continue
-            for match in form.finditer(masked, sentence.start(), sentence.end()):
-                if _of_now(masked, sentence, match, rule):
-                    found[rule.id] = RedFlag(
-                        id=rule.id, start=match.start(), end=match.end(), kind=rule.kind
-                    )
+            for match in form.finditer(masked, *sentence):
+                if _of_now(masked, sentence, match.span(), past_counts=rule.past_counts):
+                    found[rule.id] = (*match.span(), rule.kind)
                     break
-    return tuple(sorted(found.values(), key=lambda one: (one.start, one.id)))
+    pointed = guards["idioms"].sub(lambda hit: "\x00" * len(hit.group()), spelled.text)
+    for one in formed(pointed, sentences):
+        if one.rule not in found and _stands(masked, sentences, one):
+            found[one.rule] = (one.start, one.end, one.kind)
+    places = spelled.places
+    flags = [
+        RedFlag(id=rule, start=places[start], end=places[end - 1] + 1, kind=kind)
+        for rule, (start, end, kind) in found.items()
+    ]
+    return tuple(sorted(flags, key=lambda one: (one.start, one.id)))
 
 
-def _of_now(text: str, sentence: re.Match[str], match: re.Match[str], rule: _Rule) -> bool:
+def _stands(text: str, sentences: Sequence[tuple[int, int]], one: Formed) -> bool:
+    """Is the combination of now, with none of its concepts denied between the others?"""
+    sentence = next(span for span in sentences if span[0] <= one.start < span[1])
+    guards = _guards()
+    for (_, end), (start, _) in itertools.pairwise(one.parts):
+        between = text[end:start] if start > end else ""
+        if guards["denied"].search(between) and not _CLAUSE_END.search(between):
+            return False
+    whole = text[slice(*sentence)]
+    if one.kind == "emergency" and lasting(whole):
+        return False
+    before = text[sentence[0] : one.start]
+    if (
+        whole.rstrip().endswith("?")
+        and guards["general"].search(before)
+        and not _HAS.search(before)
+    ):
+        return False
+    return _of_now(text, sentence, (one.start, one.end))
+
+
+def _of_now(
+    text: str, sentence: tuple[int, int], span: tuple[int, int], *, past_counts: bool = False
+) -> bool:
     """Is the clause of these words neither denied, nor over, nor said in general?"""
     guards = _guards()
-    before = text[sentence.start() : match.start()]
+    before = text[sentence[0] : span[0]]
+    said = text[slice(*span)]
+    whole_sentence = text[slice(*sentence)]
     breaks = [one.end() for one in _CLAUSE_END.finditer(before)]
     clause = before[breaks[-1] :] if breaks else before
-    after = text[match.end() : sentence.end()]
+    after = text[span[1] : sentence[1]]
     stop = _CLAUSE_END.search(after)
     tail = after[: stop.start()] if stop else after
-    whole = f"{clause}{match.group()}{tail}"
+    whole = f"{clause}{said}{tail}"
     listed = _NEGATED_LIST.search(before)
     if guards["denied"].search(clause) or _DENIED_AFTER.match(tail):
         return False
-    if listed is not None and " or " in sentence.group() and not _OWN.search(listed["list"]):
+    if listed is not None and " or " in whole_sentence and not _OWN.search(listed["list"]):
         return False
     if guards["general"].search(whole) and not _HAS.search(clause):
         return False
-    if rule.past_counts:
+    if past_counts:
         return True
     over = guards["over"].search(whole) or _HAD.search(clause)
-    if over or (not breaks and guards["over"].search(sentence.group())):
-        return guards["present"].search(sentence.group()) is not None
+    if over or (not breaks and guards["over"].search(whole_sentence)):
+        return guards["present"].search(whole_sentence) is not None
     return True
 
 
 _HAS = re.compile(
-    r"(?<!if )\b(?:i|he|she|we|my \w+|the patient)(?:'m|'ve|'s)?(?: (?:am|is|are|have|has|had|having|feel|feels|"
+    r"(?<!if )(?<!whether )\b(?:i|he|she|we|my \w+|the patient)(?:'m|'ve|'s)?(?: (?:am|is|are|have|has|had|having|feel|feels|"
     r"got|keep|keeps|just|suddenly|now|can't|cannot|been|a|some|this|such))+ ?(?:(?!afraid|scared|worried|of\b|about)\w+ ){0,2}$",
     re.IGNORECASE,
 )
