@@ -158,6 +158,7 @@ def summary(grades: Sequence[Grade]) -> dict[str, Any]:
         "dishonest_about_documents": sum(len(one.dishonest) for one in grades),
         "question_is_not_what_state_says": sum(len(one.misread) for one in grades),
         "turns_without_a_question": sum(len(one.silent) for one in grades),
+        "false_alarms": sum(len(one.alarms) for one in grades),
         "complete": sum(one.complete for one in grades),
         "matched": sum(one.matched for one in grades),
         "errors": [(one.id, one.error) for one in grades if one.error][:10],
