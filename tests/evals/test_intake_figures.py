@@ -17,8 +17,8 @@ from bedside.evals.intake_model import Coordinator
 from bedside.evals.intake_persona import persona
 from bedside.evals.intake_seat import Seat, Seen
 from bedside.evals.intake_simulate import converse
-from bedside.models.prices import Price, Tariff
 from bedside.models.fakes import FakeGateway
+from bedside.models.prices import Price, Tariff
 
 TODAY = date(2026, 11, 22)
 
