@@ -43,7 +43,7 @@ _STREET = (
 )
 # (kind, pattern); a pattern with a group hides the group alone.
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("EMAIL", re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("EMAIL", re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")),
     (
         "ID",
         re.compile(

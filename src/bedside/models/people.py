@@ -16,7 +16,7 @@ from bedside.models.given_names import GIVEN
 __all__ = ["people"]
 
 _CAP = (
-    r"(?:[OD]['’][A-Z][a-z]+|[A-ZÀ-ÖØ-ÞĀ-Ž](?=[^\W\d_]*[a-zà-öø-ÿā-ž])[^\W\d_]+)"
+    r"(?<!\w)(?:[OD]['’][A-Z][a-z]+|[A-ZÀ-ÖØ-ÞĀ-Ž](?=[^\W\d_]*[a-zà-öø-ÿā-ž])[^\W\d_]+)"
     r"(?:['’-](?!s\b)[^\W\d_]+)*(?!\w)"
 )
 _INITIAL = r"(?:[A-Z]\.)"
@@ -60,6 +60,22 @@ _PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(rf"(?:\A|\n)[ \t]*(?P<name>{_CAP},[ \t]+{_CAP}(?:[ \t]+(?:{_INITIAL}|{_CAP}))?)[ \t]*(?=\n|\Z|\d|DOB|MRN|\()"),
     re.compile(rf"(?P<name>{_NAME})['’]s[ \t]+(?i:mother|father|wife|husband|son|daughter|date of birth|dob|mrn|phone|address|email|chart|records?)\b"),
     re.compile(rf"(?P<name>{_FULL})[ \t]*[,(;-]?[ \t]*(?:DOB|D\.O\.B|MRN|SSN|born|ID)\b"),
+)  # fmt: skip
+
+
+_LOWER = re.compile(
+    r"\b(?:mr|mrs|ms|miss|dr)\.?[ \t]+(?P<a>[a-zà-ž]{3,}(?:['’-][a-zà-ž]+)?)\b(?!\s*[:=])"
+    r"|\bmy name(?:['’]s| is)[ \t]+(?P<b>[^\W\d_A-Z]{3,})\b"
+)
+"""Names in text that was written down without capitals, as conversations are."""
+_ABOVE_ADDRESS = re.compile(
+    rf"(?:\A|\n)[>? \t]*(?P<name>{_FULL})[ \t]*\n(?:[^\n]{{0,60}}\n){{0,3}}?[>? \t]*\d{{3,6}}[ \t]+[A-Z][^\n]{{2,60}}(?:\n|,)"
+)
+_NO_LOWER = frozenset(
+    (
+        "said", "says", "told", "thinks", "recommended", "recommends", "wants", "wanted", "ordered", "started", "did", "does", "just", "kind",
+        "who", "visit", "visits", "appointment", "office", "tomorrow", "soon", "uh", "right", "okay", "something", "somebody", "know",
+    )
 )  # fmt: skip
 
 
@@ -124,6 +140,10 @@ def people(text: str) -> list[tuple[int, int]]:
                     and word.lower() not in _EPONYMS
                     and word.lower() not in _PARTICLES
                 }
+    for start, end in (*_without_capitals(text), *_above_addresses(text)):
+        found.add((start, end))
+        if text[start].islower() and text[start:end] not in _EPONYMS:
+            parts.add(text[start:end])
     for match in _PAIR.finditer(text):
         for start, end in _kept(text, *match.span()):
             words = _WORD.findall(text[start:end])
@@ -140,6 +160,19 @@ def people(text: str) -> list[tuple[int, int]]:
         pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")
         found |= {match.span() for match in pattern.finditer(text)}
     return list(_apart(sorted(found, key=lambda span: (span[0], -span[1]))))
+
+
+def _without_capitals(text: str) -> Iterator[tuple[int, int]]:
+    for match in _LOWER.finditer(text):
+        start, end = match.span("a" if match["a"] else "b")
+        word = text[start:end]
+        if word not in _NO_LOWER and word not in _NOT_NAMES and generic_of(word) is None:
+            yield start, end
+
+
+def _above_addresses(text: str) -> Iterator[tuple[int, int]]:
+    for match in _ABOVE_ADDRESS.finditer(text):
+        yield from _kept(text, *match.span("name"))
 
 
 def _kept(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

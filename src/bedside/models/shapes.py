@@ -29,7 +29,7 @@ _STATES = (
     r"New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|"
     r"Virginia|Washington|West Virginia|Wisconsin|Wyoming)"
 )
-_CITY = r"[A-Z][a-zA-Z'’.-]+(?:[ \t][A-Z][a-zA-Z'’.-]+){0,2}"
+_CITY = r"(?<![\w'’.-])[A-Z][a-zA-Z'’.-]+(?:[ \t][A-Z][a-zA-Z'’.-]+){0,2}"
 _CODE = r"(?=[A-Za-z0-9/\-]*\d)[A-Za-z0-9][A-Za-z0-9/\-]{2,24}"
 _NUMBERED = (
     r"(?:MRN|MR|EMR|EHR|URN|UHID|NHS|CHI|SSN|SIN|NI|TIN|DEA|NPI|DL|HICN|MBI|IMEI|IMSI|UDI|VIN|CPF|Aadhaar|passport|medical record|hospital|chart|case|file|"
@@ -45,7 +45,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "URL",
         re.compile(
-            r"(?<![\w@.])[a-z0-9][\w-]*(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|biz|io|me|health|nhs\.uk|co\.uk|ac\.uk|co\.in|de|fr|ca|au)"
+            r"(?<![\w@.-])[a-z0-9][\w-]*(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|biz|io|me|health|nhs\.uk|co\.uk|ac\.uk|co\.in|de|fr|ca|au)"
             r"(?:/[^\s<>\"')\]]*)?(?![\w@])",
             _I,
         ),
@@ -130,6 +130,44 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ADDRESS", re.compile(rf"\b(?:lives? (?:in|at)|living in|resid(?:es|ing|ent of)(?: in| at)?|(?:is|are|was|comes?|originally|visiting) from|moved to|born in|hometown(?: is|:)?)[ \t]+(?-i:({_CITY},[ \t]+[A-Z][a-zA-Z]+(?:[ \t][A-Z][a-z]+)?))", _I)),
     ("ADDRESS", re.compile(rf"\b(?:lives? in|living in|resid(?:es|ing) in|moved to|hometown(?: is|:)|city:|county:|town:)[ \t]*(?-i:({_CITY}))", _I)),
 )  # fmt: skip
+_CAPS = r"[A-ZÀ-ÖØ-Þ][\w'’.\-]*"
+_DIRECTIONS = (
+    r"(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Cc]hemin|Via|Viale|Vicolo|Piazza|Corso|Largo|Strada|Calle|C/|Avda\.?|Avenida|Av\.|Rua|R\.|Praça|"
+    r"Travessa|[Uu]l\.|[Tt]rg|Carrer|Paseo|Plaza|Camino|Cours|Quai|Impasse|Platz|An der|Am|Im|Auf der|Zur)"
+)
+_ENDINGS = (
+    r"(?:strasse|straße|str\.|katu|kuja|polku|gatan|gata|vägen|väg|vej|vejen|veien|vegen|gade|stræde|laan|straat|weg|platz|allee|gasse|gränd|plein|"
+    r"gracht|kade|dreef|singel|braut|stígur|vænget|bakken|toften|parken|lunden|garden|ulica|utca|näs|backen|stigen|torget|tänav|tee)"
+)
+_MINOR = r"(?:d[eu]l?|des|l[ae]s?|l['’]|d['’]|dell[aeo]|degli|dei|do|da|dos|das|van|von|der|den|e|i|y|et|of|the|á|põik|tér|út|utca|útja|fejedelem|náměstí)"
+_COUNTRIES = (
+    r"(?:Afghanistan|Argentina|Australia|Austria|Belgium|Bolivia|Brazil|Bulgaria|Canada|Chile|China|Colombia|Croatia|Cuba|Cyprus(?: \(\w+\))?|Czech Republic|Denmark|"
+    r"Egypt|Estonia|Finland|France|Germany|Ghana|Greece|Greenland(?:er)?|Hungary|Iceland|India|Indonesia|Iran|Iraq|Ireland|Israel|Italy|Japan|Kenya|Korea|Latvia|Lithuania|"
+    r"Malaysia|Mexico|Morocco|Netherlands|New Zealand|Nigeria|Norway|Pakistan|Peru|Philippines|Poland|Portugal|Romania|Russia|Serbia|Singapore|"
+    r"Slovakia|Slovenia|South Africa|Spain|Sweden|Switzerland|Thailand|Tunisia|Turkey|Ukraine|United Kingdom|Uruguay|Venezuela|Vietnam)"
+)
+_UNIT = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat)\.?[ \t]*\#?\d[\w-]*"
+_STEP = r"[ \t]*(?:,[ \t\n]*|\n[>? \t]*)"
+_AFTER = (
+    rf"(?:(?:{_STEP}|[ \t]+){_UNIT})*(?:{_STEP}{_CAPS}(?:[ \t]+(?:{_CAPS}|{_MINOR}))"
+    r"{0,3})?"
+    rf"(?:{_STEP}(?:{_COUNTRIES}|[A-Z]{{2}}))?(?:[ \t\n]+[>? \t]*\d{{4,6}}(?!\w))?"
+)
+_ABROAD: tuple[re.Pattern[str], ...] = (
+    # A way named before ("rue ...") or in one word with its kind ("...gatan"), and its number.
+    re.compile(rf"(?<![\w.])(?:\d{{1,6}}[ \t]+){{0,2}}{_DIRECTIONS}[ \t]?(?:{_MINOR}[ \t]?){{0,3}}{_CAPS}(?:[ \t]+(?:{_MINOR}|{_CAPS})){{0,4}}[ \t]+\d{{1,4}}[A-Za-z]?(?![\w%/]){_AFTER}"),
+    re.compile(rf"(?<![\w.])(?:\d{{1,6}}[ \t]+){{1,2}}{_DIRECTIONS}[ \t]?(?:{_MINOR}[ \t]?){{0,3}}{_CAPS}(?:[ \t]+(?:{_MINOR}|{_CAPS})){{0,4}}{_AFTER}"),
+    re.compile(rf"(?<![\w.])(?:\d{{1,6}}[ \t]+){{0,2}}[A-ZÀ-ÖØ-Þ][^\W\d_]+{_ENDINGS}[ \t]+\d{{1,4}}[A-Za-z]?(?![\w%/]){_AFTER}"),
+    # A number, a name and a flat: an address in any language.
+    re.compile(rf"(?<![\w.])\d{{1,6}}[ \t]+(?:(?:{_CAPS}|{_MINOR}|\d{{1,4}})[ \t]+){{0,6}}(?:{_CAPS}|\d{{1,4}})\.?(?:{_STEP}|[ \t]+){_UNIT}{_AFTER}"),
+    # A number of three or more digits, a name and a number alone on a line, or before a town.
+    re.compile(rf"(?:(?<=\n)|(?<=[>?] )|(?<=>)|(?<=\bat )|(?<=\bis )|(?<=address: ))\d{{3,6}}[ \t]+{_CAPS}(?:[ \t]+(?:{_CAPS}|{_MINOR})){{0,4}}[ \t]+\d{{1,4}}\.?(?=[ \t]*(?:\n|,[ \t]*[A-Z])){_AFTER}"),
+    re.compile(rf"(?<![\w.])\d{{3,6}}[ \t]+\d{{1,5}}[A-Z]?[ \t]+{_CAPS}(?:[ \t]+(?:{_CAPS}|{_MINOR})){{0,3}}(?=[ \t]*(?:\n|,[ \t]*[A-Z]|\Z)){_AFTER}"),
+    re.compile(r"\b(?:PSC|CMR)[ ]\d{1,5},?[ ]Box[ ]\d{1,5}(?:\s+(?:APO|FPO|DPO),?[ ]A[AEP](?:[ ]\d{5})?)?"),
+    re.compile(r"\b(?:(?:USS|USNS|USNV|USCGC)[ ][\w.'’\-]+\s+)?(?:APO|FPO|DPO),?[ ]A[AEP][ ]\d{5}(?!\d)", _I),
+    re.compile(rf"\bcorner of ({_CAPS}|\d)[^\n.,;]{{2,60}}? and {_CAPS}(?:[ \t]+(?:{_CAPS}|{_MINOR})){{0,3}}"),
+    re.compile(rf"(?:(?<=\n)|(?<=\n )|(?<=>)|(?<=[>?] )|(?<=, )){_COUNTRIES}[ \t]+\d{{4,6}}(?!\w)"),
+)  # fmt: skip
 _LUHN = 10
 
 
@@ -142,6 +180,14 @@ def more_shapes(text: str) -> Iterator[tuple[int, int, str]]:
             if start < 0 or (kind == "CARD" and not _card(text[start:end])):
                 continue
             yield start, end, kind
+    yield from addresses_abroad(text)
+
+
+def addresses_abroad(text: str) -> Iterator[tuple[int, int, str]]:
+    """Addresses whose streets are named otherwise than in English, and those of military mail."""
+    for pattern in _ABROAD:
+        for match in pattern.finditer(text):
+            yield match.start(), match.end(), "ADDRESS"
 
 
 def _card(text: str) -> bool:
