@@ -66,7 +66,7 @@ def _pack(key: str, body: Any) -> Any:
     ):
         raise InvalidArgument(
             f"pack {key!r}", found=type(body).__name__,
-            want="providers (a catalogue) or intake (emergency_number, contact: texts)",
+            want="providers (a catalogue) or intake (emergency_number, crisis_line, contact: texts)",
         )  # fmt: skip
     return body
 

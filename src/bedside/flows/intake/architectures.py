@@ -62,7 +62,7 @@ def chain(request: TurnRequest, opened: Opened[Case]) -> Sequence[Flow[Case]]:
     )
     if choice.source == "sticky" and not opened.state.facts.turn:  # the first turn chose it
         source = opened.pinned.get("architecture_source", choice.source)
-        choice = replace(choice, source=source)  # type: ignore[arg-type]
+        choice = replace(choice, source=source)
     failed: list[str] = []
     return [_recording(architecture(name, choice, failed), failed) for name in choice.chain]
 

@@ -79,7 +79,7 @@ def checks_of(
                 id="IN-12",
                 want="repair",
                 otherwise="remove" if one.id in FATAL else "flag",
-                detail=_WHY.get(one.id, one.id),
+                detail=str(_WHY.get(one.id, one.id)),
                 at=(one.start, one.end),
             )
             for one in voice(draft.text)
@@ -90,16 +90,16 @@ def checks_of(
         if not draft.by.startswith("model"):
             return ()
         if voice is not None and foreign(draft.text):
-            want = "it is not in the language of the conversation: write in English alone"
+            language = _WHY["language"]
             return (
                 Finding(
-                    id="IN-12", want="repair", otherwise="remove", detail=want,
+                    id="IN-12", want="repair", otherwise="remove", detail=language,
                     at=(0, len(draft.text)),
                 ),
             )  # fmt: skip
         return [
             Finding(
-                id="IN-12", want="repair", otherwise="remove", detail=_WHY.get(one.id, one.id),
+                id="IN-12", want="repair", otherwise="remove", detail=str(_WHY.get(one.id, one.id)),
                 at=(one.start, one.end),
             )
             for one in beyond(

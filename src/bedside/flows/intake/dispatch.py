@@ -129,10 +129,10 @@ def choose(facts: Facts, flags: Mapping[str, Any] | None) -> Choice:
             left.append(name)
     reason = ""
     if facts.language not in SPEAKS[left[0]]:
-        speaking = [name for name in ORDER if facts.language in SPEAKS[name]]
+        speaking: list[Name] = [name for name in ORDER if facts.language in SPEAKS[name]]
         if speaking:
             reason = f"language: {facts.language}"
-            left = speaking
+            left = [*speaking]
     return Choice(
         architecture=left[0],
         source=source,
@@ -144,7 +144,7 @@ def choose(facts: Facts, flags: Mapping[str, Any] | None) -> Choice:
 
 
 def _name(text: str) -> Name:
-    return ORDER[ORDER.index(text)]  # type: ignore[arg-type]
+    return ORDER[ORDER.index(text)]
 
 
 def check_flag(key: str, body: Any) -> dict[str, Any]:

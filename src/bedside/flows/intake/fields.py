@@ -342,7 +342,9 @@ def _when_free(field: Field, context: Context) -> Value | None:
         return None
     lead = context.text[max(0, match.start() - NEAR) : match.start()]
     if re.search(
-        r"\b(?:ago|since|was|had|started|last|diagnosed|died|were)\b", lead, re.IGNORECASE
+        r"\b(?:ago|since|was|had|happened|occurred|injur\w*|accident|fell|started|last|diagnosed|died|were)\b",
+        lead,
+        re.IGNORECASE,
     ):
         return None
     if not re.search(

@@ -103,8 +103,9 @@ _PAID = re.compile(
 )
 
 
+_FEW = 6
 _NO_LIST = re.compile(
-    r"\b(?:we|want|live|surgery|operation|that was|can we|is over|what|please|go on|continue|my name|budget|pay|ok(?:ay)?|years? old)\b",
+    r"\b(?:i|this|earlier|made|correction|living|based|was|were|we|want|live|surgery|operation|that was|can we|is over|what|please|go on|continue|my name|budget|pay|ok(?:ay)?|years? old)\b",
     re.IGNORECASE,
 )
 
@@ -218,6 +219,10 @@ def _one_choice(field: Field, context: Context, found: Sequence[Value]) -> Value
     if len(values) == 1:
         return found[0]
     text = context.text
+    if field.id == "funding_source" and "self" in values and len(values) > 1:
+        found = [one for one in found if one.value != "self"]
+        if len({one.value for one in found}) == 1:
+            return found[0]
     if "both" in values and "both" in field.choices:
         return next(one for one in found if one.value == "both")
     if set(values) == {"left", "right"} and "both" in field.choices:
@@ -425,9 +430,11 @@ def list_asked(field: Field, context: Context) -> Value | None:
     start, end = whole(first)
     if NONE.match(first) or _denies(field, first):
         return Value(value=(), start=start, end=end)
-    if _NO_LIST.search(first):
+    if _NO_LIST.search(first) or (context.others and corrects(context.text)):
         return None
     short = short_answer(first, most=12)
+    if short is not None and context.others and len(str(short.value).split()) > _FEW:
+        return None
     if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
         return None
     parts = [
@@ -477,7 +484,7 @@ def list_free(field: Field, context: Context) -> Value | None:
         )
     if "medic" in field.id or "drug" in field.id:
         match = re.search(
-            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z][^.!?;]{2,80})", text, re.IGNORECASE)  # fmt: skip
+            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|and i|but i)\b)[^.!?;]){2,80})", text, re.IGNORECASE)  # fmt: skip
         return match and Value(
             value=(match["w"].strip(),), start=match.start("w"), end=match.end("w")
         )

@@ -179,7 +179,7 @@ class Signals:
 
 def signals(text: str) -> Signals:
     """Read the message's other signals."""
-    asks = tuple(name for name, form in _ASKS if form.search(text))
+    asks: tuple[Asked, ...] = tuple(name for name, form in _ASKS if form.search(text))
     if not asks and text.rstrip().endswith(("?", "؟")) and _WH.match(text.rstrip()):
         asks = ("other",)
     feeling = next(

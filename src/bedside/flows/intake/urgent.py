@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from bedside.flows.intake.hear import Heard
-from bedside.flows.intake.phrases import phrase
 from bedside.flows.intake.writer import House, Reply
+from bedside.sop.red_flags import emergency_text
 
 __all__ = ["urgent_reply"]
 
 
 def urgent_reply(heard: Heard, *, house: House) -> Reply:
-    """The fixed text with the deployer's number; the question that was open stays open."""
-    language = heard.case.facts.language
-    number = house.emergency or phrase("emergency_number", language)
-    despair = any("suicid" in flag.id or "self_harm" in flag.id for flag in heard.flags)
-    name = "red_flag_despair" if despair else "red_flag"
-    return Reply(text=phrase(name, language, number=number), asking=heard.case.asking)
+    """The fixed text with the deployer's numbers; the question that was open stays open."""
+    text = emergency_text(
+        heard.flags,
+        number=house.emergency,
+        crisis_line=house.crisis_line,
+        language=heard.case.facts.language,
+    )
+    return Reply(text=text, asking=heard.case.asking)

@@ -25,6 +25,7 @@ class House:
     """What the deployer says of itself: the emergency number, and how a person is reached."""
 
     emergency: str = ""
+    crisis_line: str = ""
     contact: str = ""
 
     @classmethod
@@ -32,7 +33,9 @@ class House:
         """From the catalogue entry (kind "pack", key "intake"); empty where there is none."""
         body = ((hot or {}).get("pack") or {}).get("intake") or {}
         return cls(
-            emergency=str(body.get("emergency_number", "")), contact=str(body.get("contact", ""))
+            emergency=str(body.get("emergency_number", "")),
+            crisis_line=str(body.get("crisis_line", "")),
+            contact=str(body.get("contact", "")),
         )
 
 
