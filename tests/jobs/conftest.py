@@ -22,4 +22,7 @@ def _load(name: str):
 @pytest.fixture(scope="session")
 def made():
     """The module that makes reports by program."""
-    return _load("reports")
+    reports, files = _load("reports"), _load("report_files")
+    for name in ("as_pdf", "as_scan", "as_docx", "picture"):
+        setattr(reports, name, getattr(files, name))
+    return reports
