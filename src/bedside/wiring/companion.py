@@ -40,6 +40,8 @@ __all__ = ["Talk", "handlers", "overview", "send", "sessions", "stream"]
 
 LONGEST_MESSAGE = 20_000
 WITHDRAWN = "[withdrawn by its author]"
+_SHORTEST = 12
+"""Characters; a shorter text may stand anywhere by chance."""
 Write = Callable[[Connection], None]
 
 
@@ -280,7 +282,7 @@ def _scrub_messages(
     ).all()
     touched: set[str] = set()
     for row in rows:
-        clean = row.text.replace(text, WITHDRAWN)
+        clean = _cut(row.text, text)
         if overlaps(clean.replace(WITHDRAWN, ""), (text,)):
             clean = WITHDRAWN
         if clean == row.text:
@@ -317,9 +319,16 @@ def _scrub_turns(
         _scrub_prompts(connection, tenant, row.id, text, share)
 
 
+def _cut(within: str, text: str) -> str:
+    """Without the text; a very short one only where it stands as a paragraph of its own."""
+    if len(text) >= _SHORTEST:
+        return within.replace(text, WITHDRAWN)
+    return within.replace(f"\n\n{text}\n\n", f"\n\n{WITHDRAWN}\n\n")
+
+
 def _without(tree: Any, text: str) -> Any:
     if isinstance(tree, str):
-        clean = tree.replace(text, WITHDRAWN)
+        clean = _cut(tree, text)
         return WITHDRAWN if overlaps(clean.replace(WITHDRAWN, ""), (text,)) else clean
     if isinstance(tree, list):
         return [_without(one, text) for one in tree]
@@ -345,7 +354,9 @@ def _scrub_prompts(
     gone: Sequence[str] = [
         part.sha256
         for part in parts
-        if share in part.body or text in part.body or overlaps(part.body, (text,))
+        if share in part.body
+        or (len(text) >= _SHORTEST and text in part.body)
+        or overlaps(part.body, (text,))
     ]
     for digest in gone:
         connection.execute(
@@ -355,6 +366,13 @@ def _scrub_prompts(
                 turn_prompt.c.sha256 == digest,
             )
         )
+        kept = connection.execute(
+            select(turn_prompt.c.turn).where(
+                turn_prompt.c.tenant == tenant, turn_prompt.c.sha256 == digest
+            )
+        ).first()
+        if kept is not None:
+            continue  # other turns were sent the same part: theirs stays
         connection.execute(
             delete(prompt_part).where(
                 prompt_part.c.tenant == tenant,
