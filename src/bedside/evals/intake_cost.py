@@ -185,7 +185,7 @@ def _priced(
         return {"below": None, "above": None, "saved": None}
     # A case's calls differ in number where the model's words do: the figure is a call's.
     lengths = [sum(map(len, runs)) for runs in (below, over)]
-    sums = [sum((one or Decimal(0)) for one in run) for run in costs]
+    sums = [sum((one or Decimal(0) for one in run), Decimal(0)) for run in costs]
     each = [total / length for total, length in zip(sums, lengths, strict=True)]
     return {
         "below": float(round(each[0], 8)),
