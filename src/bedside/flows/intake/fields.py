@@ -116,8 +116,8 @@ _GOING = re.compile(
 _NAME = re.compile(
     r"\b(?:my (?:full )?name(?:'s| is)|name's|name is|name:|call me|i am called|i'm called|they call me|"
     r"(?:his|her|the patient's) (?:full )?name is)\s+"
-    r"(?P<n>[^\W\d_][\w'’.-]*(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b)"
-    r"[^\W\d_][\w'’.-]*){0,3})"
+    r"(?P<n>(?:[^\W\d_]\.(?=\s[^\W\d_])|[^\W\d_][\w'’-]*)(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b)"
+    r"(?:[^\W\d_]\.(?=\s[^\W\d_])|[^\W\d_][\w'’-]*)){0,3})"
     r"|(?:اسمي|मेरा नाम)\s+(?P<a>[^\W\d_]+(?:\s+[^\W\d_]+)?)",
     re.IGNORECASE,
 )
