@@ -70,7 +70,7 @@ def test_a_model_without_tools_gets_passages_that_rules_looked_up(demo_home):
     assert step is not None
     assert step.tools == ()
     assert step.calls == 1
-    (passages,) = [block for block in step.blocks if block.name == "guidelines"]
+    (passages,) = [block for block in step.blocks if block.name == "clinical_guidelines"]
     assert len(passages.items) >= 3
     assert all(item.span is not None for item in passages.items)
 
@@ -83,7 +83,7 @@ def test_a_model_with_tools_gets_the_loop_and_its_budget(demo_home):
     assert (step.calls, step.uses, step.repairs) == (4, 3, 1)
     assert (step.budget.limit, step.budget.loop, step.budget.output) == (16_000, 7_500, 4_096)
     assert step.budget.overhead > 100  # the tool's schema is counted
-    assert "guidelines" not in [block.name for block in step.blocks]
+    assert "clinical_guidelines" not in [block.name for block in step.blocks]
 
 
 def test_with_no_model_the_only_step_calls_none(demo_home):
