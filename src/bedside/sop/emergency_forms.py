@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 
-__all__ = ["Formed", "Spelled", "forms_pack", "formed", "lasting", "respelled"]
+__all__ = ["Formed", "Spelled", "formed", "forms_pack", "lasting", "respelled"]
 
 Span = tuple[int, int]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from bedside.core.value import value
+from bedside.sop.voice_forms import breaches
 
 __all__ = ["SEVERE", "Finding", "cut", "one_question", "questions", "repeated", "voice"]
 
@@ -107,7 +108,7 @@ _PROMISE = _any(
     r"\b(?:most|nearly all|almost all|all|many) (?:people|patients) (?:\w+ )?(?:recover|heal|walk|do well|get better|improve|are fine|are cured|succeed)\b|\b(?:will|is going to|would) (?:\w+ )?(?:fix|cure|solve|heal|end|remove|restore) (?:it|this|that|the|your|everything|all)\b|\b(?:you have )?nothing to (?:fear|worry|be afraid of)\b",
     r"\b(?:you|he|she|they|your (?:\w+ )?(?:knee|hip|eye|heart|mother|father|wife|husband|son|daughter|baby|pain|surgery|operation|vision|recovery)|everything|it|the (?:surgery|operation|procedure|pain|treatment))(?:'ll| will| is going to| are going to|'re going to|'s going to)(?: \w+){0,3} "
     r"(?:walk|run|see (?:again|well|perfectly|clearly|better|normally)|recover|heal|be (?:\w+ )?(?:fine|ok|okay|all right|alright|cured|safe|well|successful|pain-?free|healthy|perfect|back|better|gone|painless|pregnant)|go (?:\w+ )?(?:well|smoothly|fine|away)|get (?:\w+ )?(?:better|pregnant|well)|work(?: out)?|succeed|feel (?:\w+ )?better|live|survive|disappear|improve|conceive)\b",
-    r"\b(?:guarantee[ds]?|promise (?:you|that|a|this|it)|i promise|100 ?per ?cent|no risk|risk-free|completely safe|perfectly safe|totally safe|without (?:any )?(?:risk|complications?)|nothing (?:to worry about|will go wrong|can go wrong)|sure to (?:work|succeed|recover|heal)|certain to (?:work|succeed|recover|heal)|always (?:works|succeeds))\b|\b100 ?% (?:safe|sure|certain|successful)\b",
+    r"\b(?:guarantee[ds]?(?! nothing)|promise (?:you|that|a|this|it)|i promise|100 ?per ?cent|no risk|risk-free|completely safe|perfectly safe|totally safe|without (?:any )?(?:risk|complications?)|nothing (?:to worry about|will go wrong|can go wrong)|sure to (?:work|succeed|recover|heal)|certain to (?:work|succeed|recover|heal)|always (?:works|succeeds))\b|\b100 ?% (?:safe|sure|certain|successful)\b",
     r"\b(?:success rate|success rates|survival rate|chance of success|your chances?)\b[^.!?]{0,25}\b(?:is|are|of|about|around|over|above|nearly)\b[^.!?]{0,12}(?:\d|high|excellent|good|great|very)",
     r"\b\d{1,3} ?(?:%|per ?cent\b|percent\b)[^.!?]{0,25}\b(?:success|chance|survival|recover\w*|cure\w*|safe)\b",
 )
@@ -151,13 +152,19 @@ def voice(answer: str) -> tuple[Finding, ...]:
 def _of(sentence: str) -> Iterable[tuple[Kind, str]]:
     asks = _QUESTION_WORDS.search(sentence) is not None
     reports = _NOT_OWN.search(sentence) is not None
+    severe: dict[Kind, re.Match[str]] = {}
     if not asks and not reports:
         if match := _DIAGNOSIS.search(sentence):
-            yield "diagnosis", _why(match)
+            severe["diagnosis"] = match
         if match := _PROMISE.search(sentence):
-            yield "outcome_promise", _why(match)
-    if (match := _PRESCRIPTION.search(sentence)) and not asks and not _refers(sentence):
-        yield "prescription", _why(match)
+            severe["outcome_promise"] = match
+    if not asks and not _refers(sentence) and (match := _PRESCRIPTION.search(sentence)):
+        severe["prescription"] = match
+    if not asks:
+        for kind, met in breaches(sentence):
+            severe.setdefault(kind, met)
+    for kind, met in severe.items():
+        yield kind, _why(met)
     if match := _FORBIDDEN.search(sentence):
         yield "forbidden_phrase", _why(match)
 
@@ -165,7 +172,7 @@ def _of(sentence: str) -> Iterable[tuple[Kind, str]]:
 _REFERS = _any(
     r"\b(?:ask|talk to|speak (?:to|with)|check with|contact|call) (?:the |your |a |his |her )?(?:\w+ )?(?:doctor|surgeon|pharmacist|cardiologist|prescriber|clinician|anaesthetist|specialist|team|gp)\b",
     r"\b(?:cannot|can't|not able to|unable to|won't|never|not mine to|not for me to)\b",
-    r"\b(?:you (?:said|told|mentioned|wrote)|the (?:report|letter|document) (?:says|states|reads|lists)|noted)\b",
+    r"\b(?:you (?:said|told|mentioned|wrote)|(?:the|your) (?:report|letter|document) (?:says|states|reads|lists)|noted|i have down|i have written)\b|\bstart with the (?:medicine|tablet)s? (?:that|which) you\b",
 )
 
 
