@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from fastapi.testclient import TestClient
 
+from .conftest import Guarded
+
 PRIVATE = "the blue envelope from Lisbon"
 SHARED = "I think you feel watched <b>when</b> I ask about money."
 
@@ -51,6 +53,31 @@ def test_the_preview_shows_the_exact_text_and_whom_it_goes_to_before_anything_go
     ana.get_by_role("button", name="Share…").wait_for()
     assert "watched" not in ben.inner_text()
     assert ana.locator("blockquote b").count() == 0  # the text is text
+
+
+def test_what_is_shared_crosses_word_for_word_is_read_and_is_taken_back(page):
+    ana, ben = pair(page)
+    for said in (
+        "Yes, let us begin.",
+        "I feel invisible when money is spent and nobody tells me.",
+        "It has been like that for two years and it makes me sad.",
+        "Yes, that is right. I feel heard.",
+        "Yes, I feel heard.",
+    ):
+        if "Step 3" not in ana.locator(".stage").inner_text():
+            say(page, 0, said)
+    assert "Step 3 of 5" in ana.locator(".stage").inner_text()
+    draft(ana)
+    ana.get_by_role("button", name="Share…").last.click()
+    ana.get_by_role("button", name="Share exactly this").click()
+    ben.locator(".theirs blockquote").wait_for()
+    assert ben.locator(".theirs blockquote").inner_text() == SHARED
+    assert PRIVATE not in ben.inner_html()
+    ben.get_by_role("button", name="I have read it").click()
+    ana.locator("text=ben has read it.").wait_for()
+    ana.get_by_role("button", name="Take it back").click()
+    ben.locator("text=Taken back by its author.").wait_for()
+    assert ben.locator(".theirs blockquote").count() == 0
 
 
 def test_one_space_never_holds_the_other_s_words(page):
@@ -107,7 +134,7 @@ def test_a_person_s_own_page_opens_where_it_was_begun_and_fits_a_phone(opened):
 
 
 def test_with_logins_nobody_opens_another_s_space_and_nothing_stands_side_by_side(
-    guarded: TestClient,
+    guarded: Guarded,
 ):
     ana = {**guarded.bearer(actor="ana"), "Accept": "text/html"}
     made = guarded.post("/v1/companion", json={"text": f"About {PRIVATE}."}, headers=ana).json()

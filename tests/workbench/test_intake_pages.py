@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
+
+from .conftest import Guarded
 
 KNEE = "I need a knee replacement on the left. I am 61 and I live in Kenya."
 
@@ -214,7 +215,7 @@ def test_the_pages_fit(opened, width, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_stranger_sees_the_bare_page_and_nothing_of_any_case(guarded: TestClient):
+def test_a_stranger_sees_the_bare_page_and_nothing_of_any_case(guarded: Guarded):
     """With a token secret the page is public and empty: what is in a case needs the link's token."""
     made = guarded.post(
         "/v1/intake/cases", json={}, headers=guarded.bearer(roles=("clinician", "coordinator"))
