@@ -52,13 +52,13 @@ _ILLNESS = (
     r"\w+(?:itis|osis|emia|aemia|opathy|oma))"
 )
 _DIAGNOSIS = _any(
-    r"\b(?:you|he|she) (?:appears?|seems?) to (?:have|be suffering)\b|\b(?:benign|malignant|unavoidable|inoperable)\b|\byou have nothing (?:serious|wrong|bad|dangerous)\b|\byou(?:'re| are) (?:in no|not in) danger\b|\byour (?:numbers|values|results|levels|counts) are\b|\b(?:yes|no),? it(?:'s| is) (?:not )?(?:broken|torn|infected|cancer|normal|serious|worn)\b",
+    r"\b(?:you|he|she) (?:appears?|seems?) to (?:have|be suffering)\b|\b(?:benign|malignant|unavoidable|inoperable)\b|\byou have nothing (?:serious|wrong|bad|dangerous)\b|\byou(?:'re| are) (?:in no|not in) danger\b|\byour (?:numbers|values|results|levels|counts) are\b|\b(?:yes|no),? it(?:'s| is) (?:not )?(?:broken|torn|infected|cancer|normal|serious|worn)\b(?! to )",
     rf"\b(?:may|might|could|seems?|must|probably|likely) (?:\w+ ){{0,3}}(?:suffering from|suffers? from)\b|\b(?:usually|often|typically|normally|always|generally) (?:means?|points? to|indicates?|suggests?) (?:\w+ ){{0,3}}{_ILLNESS}\b",
     r"\b(?:typical|classic|clear|textbook) (?:case|sign|picture|symptoms?) of\b|\b(?:you|he|she)(?:'re| are|'s| is) (?:\w+ )?(?:diabetic|infertile|anaemic|anemic|septic|hypertensive|obese|depressed|arthritic)\b",
     r"\b(?:your|his|her|the) (?:heart|knee|hip|eye|kidneys?|liver|lungs?|joint|bone|wound|ligament|meniscus) (?:is|are|looks?|seems?) (?:\w+ )?(?:weak|damaged|torn|worn|broken|infected|healthy|diseased|swollen|inflamed|failing|fine|strong|normal)\b|\b(?:it|that|this) (?:looks?|seems?|sounds?) (?:\w+ )?(?:infected|broken|torn|worn|inflamed|serious|benign|harmless|normal|healthy)\b",
     r"\b(?:you|he|she|they) (?:should|must|ought to) (?:\w+ )?(?:have|get|undergo|choose|go for) (?:the |a |an |this |that )?(?:\w+ )?(?:surgery|operation|replacement|bypass|ivf|procedure)\b|\b(?:is|are) better than\b[^.!?]{0,30}\bfor (?:you|him|her)\b",
     rf"\b(?:you|he|she|they) (?:do |does |did |will )?(?:\w+ ){{0,2}}(?:have|has|got) (?:\w+ ){{0,3}}{_ILLNESS}\b",
-    rf"\bit (?:could|may|might|must|will|would|can)(?: \w+)? be (?:\w+ ){{0,3}}{_ILLNESS}\b|\b(?:it|this|that)(?:'s| is| isn't|'s not| is not| isn’t) (?:\w+ ){{0,4}}(?:{_ILLNESS}|sprains?|serious|dangerous|harmless|normal)\b",
+    rf"\bit (?:could|may|might|must|will|would|can)(?: \w+)? be (?:\w+ ){{0,3}}{_ILLNESS}\b|\b(?:it|this|that)(?:'s| is| isn't|'s not| is not| isn’t) (?:\w+ ){{0,4}}(?:{_ILLNESS}|sprains?|serious|dangerous|harmless|normal(?! to (?:feel|be|ask|have|want)))\b",
     rf"\b{_ILLNESS} is (?:the|a) (?:most )?(?:\w+ )?(?:cause|explanation|reason|diagnosis)\b|\bfrom your symptoms\b|\bbone on bone\b",
     r"\b(?:the|your|his|her) (?:blockage|tear|damage|narrowing|arthritis|cataract|wear|condition|disease|stenosis) (?:is|looks|seems) (?:\w+ )?(?:severe|mild|moderate|advanced|minor|serious|bad|complete|small|large|early|dangerous)\b",
     r"\b(?:surgery|(?:an|the|this) operation|a replacement|bypass|ivf|replacement) (?:is|would be|will be|seems) (?:\w+ )?(?:the )?(?:\w+ )?(?:best|right|only|necessary|needed|unnecessary|better|advisable) ?(?:option|choice|way|thing|treatment)?\b",
@@ -97,7 +97,7 @@ _PRESCRIPTION = _any(
     r"\b(?:i|we) (?:recommend|advise|suggest|prescribe|would (?:recommend|advise|suggest|take))\b[^.!?]{0,60}\b(?:taking|stopping|starting|mg|dose|tablets?|medicine|medication|"
     + _MEDICINE[3:-4]
     + r"|exercises?|physiotherapy|rest|ice|diet|surgery|operation)\b",
-    r"\b(?:it(?:'s| is)|that(?:'s| is)) (?:safe|fine|ok|okay|all right|best|better) (?:for you )?to (?:take|stop|skip|continue|keep taking|start|fly|travel)\b",
+    r"\b(?:it(?:'s| is)|that(?:'s| is)) (?:safe|fine|ok|okay|all right|best|better) (?:for you )?to (?:take|stop|skip|continue|keep taking|start|fly|travel)\b(?! (?:that|this|the|a|any) (?:question|step|part|field|one|photo|time|break)|(?: here| for today)\W*$)",
     r"\b(?:apply|put) (?:ice|heat|cream|ointment)\b|\bdo (?:these|this|some|the following) (?:exercises?|stretches?)\b",
 )
 _PROMISE = _any(
@@ -171,7 +171,7 @@ def _of(sentence: str) -> Iterable[tuple[Kind, str]]:
 
 _REFERS = _any(
     r"\b(?:ask|talk to|speak (?:to|with)|check with|contact|call) (?:the |your |a |his |her )?(?:\w+ )?(?:doctor|surgeon|pharmacist|cardiologist|prescriber|clinician|anaesthetist|specialist|team|gp)\b",
-    r"\b(?:cannot|can't|not able to|unable to|won't|never|not mine to|not for me to)\b",
+    r"\b(?:cannot|can't|not able to|unable to|won't|never|not mine to|not for me to|before (?:you have spoken|speaking|talking) (?:to|with))\b",
     r"\b(?:you (?:said|told|mentioned|wrote)|(?:the|your) (?:report|letter|document) (?:says|states|reads|lists)|noted|i have down|i have written)\b|\bstart with the (?:medicine|tablet)s? (?:that|which) you\b",
 )
 
