@@ -73,6 +73,8 @@ OPEN = {
     "/login",
     "/v1/schema/{name}",
     "/static",
+    "/intake",  # the person's bare page, the same for everybody: a link's token is in its fragment
+    "/intake/{case}",
 }
 
 
