@@ -231,6 +231,55 @@ SUITES = (
             Target("the same, mtsamples", "over_redaction/mtsamples/share", "over_redaction/mtsamples/n_terms", "at most", 0.01),
         ),
     ),
+    Suite(
+        "companion",
+        ("eval", "companion", "--json"),
+        None,
+        (
+            Target("private canaries that reached the other person", "wall/leaked", "wall/canaries", "is", 0),
+            Target("withdrawn texts left with the other person", "wall/withdrawn_text_left_with_the_other", "wall/texts_inspected", "is", 0),
+            Target("tagged answers that leaked under some chunking", "tags/leaked", "tags/chunkings", "is", 0),
+            Target("conversations that reached the last stage, no model", "stages/ended_in_stage/4", "stages/conversations"),
+            Target("gates opened by pushing", "stages/gates_opened_by_pushes", "stages/pushes_at_gates", "is", 0),
+            Target("share of turns routed to the large model", "router/share", "router/turns"),
+            Target("tokens of a turn, most", "budget/tokens_most", "budget/turns", "at most", 8000),
+        ),
+    ),
+    Suite(
+        "memory",
+        ("eval", "memory", "--json"),
+        None,
+        (
+            Target("LoCoMo, session MRR", "all/session_mrr", "all/n", "at least", 0.82, "plain BM25: 0.735"),
+            Target("LoCoMo, turn recall@10", "all/turn_recall_at_10", "all/n", "at least", 0.75, "plain BM25: 0.538"),
+            Target("LoCoMo, turn MRR", "all/turn_mrr", "all/n", "at least", 0.55, "plain BM25: 0.385"),
+            Target("the same on conversations not chosen on, session MRR", "held_out/session_mrr", "held_out/n"),
+            Target("the same, turn recall@10", "held_out/turn_recall_at_10", "held_out/n"),
+            Target("tokens of memory a turn, most", "tokens_a_turn/most", "all/n", "at most", 700),
+            Target("model calls to read", "model_calls_to_read", "all/n", "is", 0),
+        ),
+    ),
+    Suite(
+        "dispatch",
+        ("bench", "dispatch", "--json"),
+        None,
+        (
+            Target("cases whose architecture changed under them", "stickiness_violations", "dispatches", "is", 0),
+            Target("outages that left the safe default", "unsafe_defaults", "dispatches_in_outage", "is", 0),
+            Target("flag edits not seen at another process's next turn", "two_processes/stale_at_next_turn", "two_processes/edits", "is", 0),
+        ),
+    ),
+    Suite("memory speed", ("bench", "memory", "--json"), None, ()),
+    Suite(
+        "context, a million",
+        ("bench", "context", "--assemblies", "1000000", "--no-compare", "--json"),
+        None,
+        (
+            Target("random assemblies over budget", "bounds/overruns", "bounds/n", "is", 0),
+            Target("protected blocks evicted", "bounds/protected_evictions", "bounds/n", "is", 0),
+            Target("budget used below 98 % where the unit could be shortened", "bounds/cut_at_a_word/below_98_percent", "bounds/cut_at_a_word/n", "is", 0),
+        ),
+    ),
 )  # fmt: skip
 
 
