@@ -163,8 +163,12 @@ class _Person:
             return self._upload(topic)
         if topic == "procedure_name":
             self.named = True
-            text = self.persona.words if self.persona.language != "en" else self.rng.choice(
-                manner_file()["named"]).format(a_procedure=_an(self.persona.words))  # fmt: skip
+            text = self.rng.choice(manner_file()["named"])
+            text = text.format(a_procedure=_an(self.persona.words))
+            if self.persona.language != "en":
+                text = self.persona.words
+            elif self.persona.carer:
+                text = self._need()
             return Said(text=text, topic=topic)
         if topic in {"", "?"}:
             return self._idle(topic, seen)
@@ -175,9 +179,13 @@ class _Person:
             return Said(text=manner_file()["after_red_flag"], topic=topic)
         if not self.named and self.persona.language == "en":
             self.named = True
-            return Said(text=f"I need {_an(self.persona.words)}", topic=topic)
+            return Said(text=self._need(), topic=topic)
         tongue = "" if self.persona.language == "en" else f"_{self.persona.language}"
         return Said(text=self.rng.choice(manner_file()[f"nudges{tongue}"]), topic=topic)
+
+    def _need(self) -> str:
+        who = f"My {self.persona.carer} needs" if self.persona.carer else "I need"
+        return f"{who} {_an(self.persona.words)}"
 
     def _upload(self, topic: str) -> Said:
         if not self.uploads:
