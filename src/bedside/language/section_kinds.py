@@ -74,7 +74,9 @@ _SOAP: dict[str, SectionKind] = {
     "a": "assessment",
     "p": "plan",
 }
-_COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
+_COMPILED: tuple[tuple[SectionKind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern)) for kind, pattern in _KINDS
+)
 
 _SYSTEMS = (
     """abdomen;abdominal;back;cardiac;cardiovascular;cardiopulmonary;chest;constitutional;cranial nerves;cn;cv;derm;
