@@ -8,7 +8,8 @@ decision had been counted; the tests hold them to it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
 from bedside.core.value import value
@@ -18,9 +19,9 @@ from bedside.language.sections import Section
 
 __all__ = ["ChunkRow", "cut", "cut_again", "first_cut", "sizes"]
 
-_SEAM = 8
-"""The counts of a prefix and of its chunk differ from that of both together by far less than this:
-only the chunk's first word is split otherwise."""
+_JOINT = 8
+"""A chunk alone has at most its tokens with a prefix and a few more: only the first word is split
+otherwise."""
 
 Count = Callable[[str], int]
 
@@ -90,46 +91,82 @@ def cut_again(
     The same list where none does. `tokens` are the `sizes` of `pieces`. `every` trusts no estimate
     in those sections.
     """
-    alone: dict[Chunk, int] = {}
-    for piece, size in zip(pieces, tokens, strict=True):
-        if size > GUIDELINE_TOKENS - _SEAM:
-            most = size - count(piece.prefix)
-            if abs(most - GUIDELINE_TOKENS) <= _SEAM:
-                most = _alone(piece.prefix, text[piece.start : piece.end], size, count)
-            alone[piece] = most
-    over = [piece for piece, size in alone.items() if size > GUIDELINE_TOKENS]
+    over = [
+        at
+        for at, size in enumerate(tokens)
+        if size > GUIDELINE_TOKENS - _JOINT
+        and _alone(pieces[at].prefix, text[slice(*pieces[at][:2])], size, count) > GUIDELINE_TOKENS
+    ]
     if not over:
         return pieces
     bodies = [section.body for section in sections]
-    wrong = dict.fromkeys(bisect_right(bodies, piece.start) - 1 for piece in over)
+    wrong = list(dict.fromkeys(bisect_right(bodies, pieces[at].start) - 1 for at in over))
+    counted = _Counted(count)
     kept: list[Chunk] = []
-    known: dict[str, int] = {}
-    for piece, size in zip(pieces, tokens, strict=True):
-        if bisect_right(bodies, piece.start) - 1 not in wrong:
-            kept.append(piece)
-            continue
-        body = text[piece.start : piece.end]
-        if "|" not in body:  # rows of tables are held to less than the cap
-            known[body] = alone.get(piece, size)
-
-    def counted(piece: str) -> int:
-        """On the right side of the cap, and exact where that is not plain from a stored size."""
-        size = known.get(piece)
-        return count(piece) if size is None else size
-
+    done = 0
+    for number in wrong:
+        begin = bisect_left(pieces, (bodies[number],))
+        end = bisect_left(pieces, (sections[number].end,))
+        kept += pieces[done:begin]
+        for (start, stop, _, prefix), size in zip(
+            pieces[begin:end], tokens[begin:end], strict=True
+        ):
+            counted.known[text[start:stop]] = prefix, size
+        done = end
+    kept += pieces[done:]
     fresh = chunk(
         text, [sections[at] for at in wrong], profile="guideline", count=counted, every=every
     )
     return sorted([*kept, *fresh])
 
 
-def _alone(prefix: str, body: str, size: int, count: Count) -> int:
-    """Tokens of a chunk without its prefix; `size` is that with it.
+class _Counted:
+    """Tokens of pieces of one text, counting little of what was counted before.
 
-    A token never reaches over a line's end to a letter, digit or sign, so that the first line is
-    all that needs counting twice.
+    On the right side of the cap, and exact where that is not plain from a stored size.
     """
-    end = body.find("\n") + 1
-    if not end or not (body[end].isalnum() or body[end] in "*-#|"):
-        return count(body)
-    return size - count(prefix + body[:end]) + count(body[:end])
+
+    __slots__ = ("_last", "_size", "count", "known")
+
+    def __init__(self, count: Count) -> None:
+        self.count = count
+        self.known: dict[str, tuple[str, int]] = {}
+        """Pieces with the prefix before them and the tokens of both together."""
+        self._last, self._size = "", 0
+
+    def __call__(self, piece: str) -> int:
+        last, known = self._last, self.known.get(piece)
+        if known is not None:
+            prefix, size = known
+            if size <= GUIDELINE_TOKENS - _JOINT and "|" not in piece:
+                return size  # small enough; only rows of tables are held to less than the cap
+            size = _alone(prefix, piece, size, self.count)
+        elif last and piece.startswith(last):  # packing asks about ever longer pieces
+            at = _last_seam(last)
+            size = self._size - self.count(last[at:]) + self.count(piece[at:])
+        else:
+            size = self.count(piece)
+        self._last, self._size = piece, size
+        return size
+
+
+_SEAM = re.compile(r"\S(?= )")
+"""Where a text can be counted in two parts: a token that holds a blank begins with it or, after
+others, ends its run of blanks, so that none reaches from a sign to the blank behind it."""
+
+
+def _alone(prefix: str, body: str, size: int, count: Count) -> int:
+    """Tokens of a chunk without its prefix; `size` is that with it."""
+    if not prefix:
+        return size
+    seam = _SEAM.search(body)
+    head = body[: seam.end()] if seam else body
+    return size - count(prefix + head) + count(head)
+
+
+def _last_seam(text: str) -> int:
+    """The last blank behind a sign; 0 where there is none."""
+    at = text.rfind(" ")
+    while at > 0 and text[at - 1].isspace():
+        at = text.rfind(" ", 0, at)
+    return max(at, 0)
