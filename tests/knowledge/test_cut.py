@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rs_bpe import openai
 
 from bedside.knowledge.cut import cut, cut_again, first_cut, sizes
@@ -49,3 +51,32 @@ def test_without_a_counter_no_size_is_stored() -> None:
         count=None,
     )
     assert [row.tokens for row in rows] == [None]
+
+
+_SIGNS = st.text("aB7 \n.:|-*'/\u00e9\u00a0\u2003\u0301", max_size=40)
+
+
+@given(before=_SIGNS.filter(str.strip), after=_SIGNS)
+def test_tokens_before_a_blank_and_from_it_on_add_up(before: str, after: str) -> None:
+    count = openai.o200k_base().count
+    left, right = before.rstrip(), f" {after}"
+    assert count(left) + count(right) == count(left + right)
+
+
+@settings(max_examples=15)
+@given(
+    words=st.lists(
+        st.sampled_from(["levothyroxine", "2.5/7.5", "q.i.d.;", "(IgG)", "\n", "\n\n", "- ", "|"]),
+        min_size=300,
+        max_size=900,
+    ),
+    heading=st.sampled_from(["A", "Use (oral)", "5 mg/kg", "'s", "\u00e9t\u00e9"]),
+)
+def test_dense_sections_make_no_chunk_over_the_cap(words: list[str], heading: str) -> None:
+    count = openai.o200k_base().count
+    text = f"# {heading}\n\n{' '.join(words)}\n\n# Next\n\nText.\n"
+    rows = cut(text, sections(text, markdown=True), profile="guideline", title="", count=count)
+    for row in rows:
+        body = text[row.chunk.start : row.chunk.end]
+        assert count(body) <= 800
+        assert row.tokens == count(row.chunk.prefix + body)

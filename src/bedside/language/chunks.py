@@ -182,6 +182,8 @@ _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     """Paragraphs, lists (with the line that announces them), fences and tables, in order."""
     held_start, held_end, free, at = start, start, start, start
+    listed = False  # the block at hand begins with an item
+    item = _ITEM.match
     gaps = [gap.span() for gap in _GAP.finditer(text, start, end)]
     gaps.append((end, end))
     for stop, following in gaps:
@@ -189,13 +191,13 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
         if stop <= a:
             continue
         first = text[a]
+        begins = first in _ITEM_STARTS and item(text, a, stop) is not None
         if held_end > held_start:
-            if a < free or (
-                first in _ITEM_STARTS and _joins(text, (held_start, held_end), (a, stop))
-            ):
+            if a < free or (begins and (listed or _leads(text, held_start, held_end))):
                 held_end = stop
                 continue
             yield (held_start, held_end)
+        listed = begins
         held_start, held_end = a, stop
         if first in "`~" and (fence := _FENCE.match(text, a, end)):
             mark = fence.group(1)
@@ -206,14 +208,12 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
         yield (held_start, held_end)
 
 
-def _joins(text: str, held: Span, block: Span) -> bool:
-    """Is the block one more item of the list before it, or the list that the line announces?"""
-    if not _ITEM.match(text, block[0], block[1]):
-        return False
-    if text[held[1] - 1] == ":" or _ITEM.match(text, *held):
+def _leads(text: str, start: int, end: int) -> bool:
+    """Does the block announce the list that follows, or does its last line begin one?"""
+    if text[end - 1] == ":":
         return True
-    last = text.rfind("\n", held[0], held[1]) + 1
-    return last > held[0] and _ITEM.match(text, last, held[1]) is not None
+    last = text.rfind("\n", start, end) + 1
+    return last > start and _ITEM.match(text, last, end) is not None
 
 
 def _guideline(text: str, start: int, end: int, fits: _Fits) -> Iterator[tuple[int, int, str]]:
