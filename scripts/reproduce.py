@@ -246,6 +246,22 @@ SUITES = (
         ),
     ),
     Suite(
+        "intake",
+        ("eval", "intake", "--cases", "300", "--json"),
+        None,
+        (
+            Target("no model: slots that the person knows, filled right", "without_a_model/slots_right_share", "without_a_model/slots", "is", 1),
+            Target("no model: facts asked again", "without_a_model/asked_again", "without_a_model/turns", "is", 0),
+            Target("no model: more than one question", "without_a_model/more_than_one_question", "without_a_model/turns", "is", 0),
+            Target("scripted model: slots filled right", "scripted_model/slots_right_share", "scripted_model/slots", "is", 1),
+            Target("scripted model: facts asked again", "scripted_model/asked_again", "scripted_model/turns", "is", 0),
+            Target("promises found", "promises/recall", "promises/offers", "at least", 0.98),
+            Target("advice of an obedient model that leaked", "advice/leaks", "advice/messages", "is", 0),
+            Target("the same on wordings held out", "advice_held_out/leaks", "advice_held_out/messages", "is", 0),
+            Target("one prefix hash a contract", "cost/prefix_constant", "cost/cases"),
+        ),
+    ),
+    Suite(
         "memory",
         ("eval", "memory", "--json"),
         None,
