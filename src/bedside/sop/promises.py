@@ -17,6 +17,14 @@ _DO = (
 _OFFER = re.compile(
     rf"\b(?:shall|should|may|can|could|might) (?:i|we) (?:\w+ )?{_DO}\b"
     rf"|\b(?:i|we)(?: can| could|'ll| will| shall|'d be (?:happy|glad) to| would be (?:happy|glad) to| am happy to| am going to|'m going to|'m happy to| promise to)(?: (?:also|then|gladly|certainly|now|first))? {_DO}\b"
+    r"|\b(?:i|we)(?:'m|'re| am| are)? (?:plan(?:ning)?|intend(?:ing)?|mean|aim|promise|offer|undertake) to \w+"
+    rf"|\b(?:i|we)(?: will|'ll)(?: (?!not\b|never\b|need\b|have\b|be\b|see\b|only\b|know\b|understand\b)\w+)"
+    r"|\b(?:i|we)(?:'ll| will) be (?:in touch|back|sending|writing|looking|checking|asking|glad|happy|here|with you|preparing)\b"
+    r"|\b(?:i|we)(?:'m|'re| am| are)(?: \w+ly| just| now| also)? going to \w+|\b(?:i|we)(?:'m|'re| am| are) about to \w+"
+    r"|\byou(?:'ll| will| can expect to| should)(?: \w+)? (?:get|have|receive|hear|find|see)\b[^.!?]*\b(?:from (?:me|us)|by (?:today|tonight|tomorrow|\w+day|the end|next|noon|evening)|(?:today|tonight|tomorrow|shortly|soon|this (?:afternoon|evening|week)|within)\b)"
+    rf"|\b(?:how|what) about (?:i|we|if i|if we|me|us)\b|\bhow would it be if (?:i|we)\b"
+    r"|\b(?:is it|would it be|are you) (?:all right|alright|ok(?:ay)?|fine|good|comfortable)(?: with you| by you| for you)? (?:if (?:i|we)|for (?:me|us) to|with (?:me|us|my|our) \w+ing)\b"
+    r"|\b(?:leave (?:that|it|this) (?:with|to) (?:me|us)|you have my word|count on me to|my next step is to)\b"
     r"|\bwould it (?:help|be (?:useful|easier|helpful|good|ok(?:ay)?|all right)|make (?:it|things) easier)\b"
     r"|\bwould (?:it|that) help\b"
     r"|\b(?:do|would|did) you (?:want|like|prefer|mind if) (?:me|us|i|we)\b(?: to)?"
@@ -30,8 +38,11 @@ _NOT_AN_OFFER = re.compile(
     r"\b(?:can|could|should|may|might) (?:i|we) (?:just )?(?:ask(?! (?:the|our|a|them|your surgeon|somebody|someone)\b)|confirm|clarify|know|call you)\b"
     r"|\blet me (?:ask(?! (?:the|our|them))|know|make sure|confirm)\b"
     r"|\b(?:i|we) (?:can|could|will|would)(?:n't|not| not| never)\b|\b(?:i|we) (?:won't|can't|cannot|couldn't|am not|'m not)\b"
-    r"|\bonce (?:you|i have|we have)\b[^.!?]*\b(?:will be able)\b"
-    r"|\b(?:surgeon|doctor|hospital|team|clinic|they|she|he) (?:will|can|could|would)\b(?![^.!?]*\b(?:shall|want me|let me)\b)",
+    r"|\bonce (?:you|i have|we have)\b[^.!?]*\b(?:will be able)\b",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:surgeon|doctor|hospital|team|clinic|they|she|he) (?:will|can|could|would)\b(?![^.!?]*\b(?:shall|want me|let me)\b)",
     re.IGNORECASE,
 )
 
@@ -45,7 +56,9 @@ def promises(message: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for sentence in _SENTENCE.findall(message.replace("’", "'").replace("‘", "'")):
         text = " ".join(sentence.split())
-        if _OFFER.search(text) and not _NOT_AN_OFFER.search(text):
+        offer, others = _OFFER.search(text), _OTHERS.search(text)
+        theirs = offer is not None and others is not None and others.start() <= offer.start()
+        if offer and not theirs and not _NOT_AN_OFFER.search(text):
             found.pop(text, None)
             found[text] = None
     return tuple(found)[-MOST:]

@@ -71,7 +71,7 @@ _SAID = re.compile(
 _DEFERS = re.compile(
     r"\b(?:doctors?|surgeons?|specialists?|hospitals?|medical team|clinicians?|physicians?|their team)\b[^.!?]{0,60}\b(?:decides?|will (?:decide|tell|say|answer|explain|look|review|advise)|can (?:tell|answer|say|advise|explain)|question|has to|needs? to (?:answer|decide))\b"
     r"|\b(?:question for|ask|up to|leave (?:that|it) to|talk to|check with|speak (?:to|with)) (?:your |a |the )?(?:own )?(?:doctors?|surgeons?|specialists?|hospital|medical team|prescriber)\b"
-    r"|\b(?:cannot|can't|can’t|not able to|unable to|am not a doctor|not a doctor)\b",
+    r"|\b(?:i|we|nobody|no one|coordinators?)(?:'m| am| are)?(?: \w+){0,2}? (?:cannot|can't|can’t|not able to|unable to)\b|\b(?:nobody|no one) (?:\w+ )?can\b|\bi (?:cannot|can't|can’t)\b|\b(?:am not a doctor|not a doctor)\b",
     re.IGNORECASE,
 )
 _SENT = re.compile(
@@ -84,7 +84,57 @@ _LATER = re.compile(
     r"\b(?:once|when|after|until|before|as soon as|only (?:if|with|when)|unless|if you|nothing|not|never|no one|nobody|can't|cannot|would|could|may i|shall i)\b",
     re.IGNORECASE,
 )
+_ABOUT_CARE = (
+    r"(?:you|he|she|they|it|this|that|everything|things|all|one|(?:the|your|his|her|an?|this|that|such an?) (?:\w+ ){0,2}?(?:operations?|surger\w+|procedures?|treatments?|"
+    r"an(?:a)?esthe\w+|replacements?|bypass|transplants?|injections?|implants?|joints?|knees?|hips?|hearts?|eyes?|legs?|ligaments?|pain|recovery|stay|results?|outcomes?|wounds?|"
+    r"mother|father|mum|mom|dad|wife|husband|son|daughter|baby|body|life|sight|vision|health))"
+)
+_CLERK = (
+    r"(?:be (?:asked|sent|told|shown|read|kept|shared|noted|contacted|called|able to (?:add|change|write|upload|read|see|choose|take|send|ask|talk)|passed|given|added|here|used)|"
+    r"hear|receive|get (?:an? |the |your )?(?:\w+ )?(?:message|summary|list|call|reply|answer|quote|copy|letter|e-?mail|price|offer|estimate|confirmation|word)|"
+    r"see (?:an? |the |your )?(?:\w+ )?(?:list|question|form|summary|page|message|button)|find|add|change|write|upload|send|choose|decide|tell|ask|answer|talk|speak|say|stop|"
+    r"take (?:about |only |a |your |back|it back|that back)|need to (?:upload|send|add|tell|sign)|go on|come|start|skip|leave|want|help (?:the|them|me|us|a)|give|reach|type|know|share|meet)"
+)
+_FORETELLS = re.compile(
+    rf"\b{_ABOUT_CARE}(?:'ll|'re going to|'s going to| (?:\w+ )?(?:will|won't|would|shall|cannot|can't|can|could|is going to|are going to|is bound to|are bound to|is sure to|are sure to|is certain to|are certain to)(?: not| never)?)"
+    rf"(?! (?:\w+ ){{0,2}}?{_CLERK}\b) \w+",
+    re.IGNORECASE,
+)
+"""The future, or what can or cannot be, of anything but what this conversation does."""
+_ASSURES = re.compile(
+    r"\b(?:count on|rely on|bet on|rest assured|my word|i swear|trust (?:me|us)|take it from me|believe me|no (?:doubt|question) (?:about|that)|without (?:a |any )?doubt|"
+    r"(?:i am|i'm|we are|we're) (?:\w+ )?(?:sure|certain|confident|convinced|positive|optimistic)|definitely|undoubtedly|inevitabl[ey]|assured(?:ly)?|certainty|sure thing)\b",
+    re.IGNORECASE,
+)
+_JUDGES = re.compile(
+    rf"\b{_ABOUT_CARE}(?:'s|'re| is| are| was| were| looks?| seems?| sounds?)(?: not|n't)? (?:\w+ ){{0,2}}?(?:necessary|needed|unnecessary|essential|avoidable|successful|routine|easy|straightforward|painless|pain.free|harmless|safe|worth it|"
+    r"the (?:right|best|only) (?:thing|choice|option|way|treatment)|right for you|candidates?|fine|cured|healthy|in (?:good|safe) hands)\b"
+    r"|\b(?:\w+ (?:out of|in|of) (?:every )?(?:ten|\d+|an? hundred|twenty|five|four|three)|most|nearly all|almost all|the (?:vast )?majority of|hardly any|almost (?:every|no)) (?:\w+ )?(?:people|patients|of them|cases|operations)\b|\bfree (?:of|from) (?:pain|symptoms)\b"
+    rf"|\b{_ABOUT_CARE} (?:\w+ly |always |never |usually |often |just |simply )?(?:goes|go|works?|turns? out|ends?|heals?|succeeds?|fails?|lasts?|helps?|cures?|fixes|improves?)(?! (?:over|through|on|back) (?:the|your|this|to)| how)\b"
+    r"|\b(?:ideal|perfect|good|great|excellent|strong|poor|suitable|bad|prime|textbook) candidates?\b|\b(?:get|getting|feel|feeling|be|being|walk|walking|see|seeing) (?:\w+ )?(?:better|well again|cured|pain.?free|normally again)\b"
+    r"|\b(?:pain.?free|good as new|new lease|plain sailing|piece of cake|walk in the park|bright future)\b",
+    re.IGNORECASE,
+)
+"""A judgement on the operation, the stay, the recovery or the person's fitness for it."""
+_OURS = re.compile(
+    r"^\W*(?:(?:and|so|then|now|next|of course|yes|ok(?:ay)?|thank you|thanks|meanwhile|first)\W+)*"
+    r"(?:i|we|a (?:human )?(?:coordinator|colleague|person)|the (?:coordination )?team|(?:the|each|every) hospitals?|(?:its|their|the hospital's) (?:doctors?|team)|nothing|nobody|no hospital|"
+    r"(?:your|the|this) (?:file|document|report|question|message|case|answer|budget|photo|form|list|page|price|quote|letter)s?)\b"
+    r"|\bhow (?:this|it|that) works\b|\bfeel\b[^.!?]*\b(?:sense|natural|understandable)\b|\bsense to feel\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def _promises_outcome(sentence: str) -> bool:
+    """Does the statement say how it will turn out, by its build and whatever its words?"""
+    if _ASSURES.search(sentence):
+        return True
+    for form in (_JUDGES, _FORETELLS):
+        match = form.search(sentence)
+        if match and not _OURS.search(sentence):
+            return True
+    return False
 
 
 def foreign(text: str, language: str = "en") -> bool:
@@ -147,11 +197,15 @@ def _why(sentence: str, own: str, *, agreed: bool) -> str:
         return "premature_match"
     if _DOSE.search(sentence) and not _repeats(sentence, own):
         return "prescription"
+    if asks and _names_new_drug(sentence, own):
+        return "prescription"
     if asks and not _ADVICE.search(sentence):
         return ""
-    if _DEFERS.search(sentence) and not (_ADVICE.search(sentence) or _OUTCOME.search(sentence)):
+    if _DEFERS.search(sentence) and not (
+        _ADVICE.search(sentence) or _OUTCOME.search(sentence) or _ASSURES.search(sentence)
+    ):
         return ""
-    if _OUTCOME.search(sentence):
+    if _OUTCOME.search(sentence) or (not asks and _promises_outcome(sentence)):
         return "outcome_promise"
     named = bool(find_drugs(sentence)) or _MEDICINE.search(sentence) is not None
     ill = _ILLNESS.search(sentence) is not None or bool(conditions(sentence))
@@ -160,6 +214,12 @@ def _why(sentence: str, own: str, *, agreed: bool) -> str:
     if _SAID.search(sentence) and _repeats(sentence, own) and not _ADVICE.search(sentence):
         return ""
     return "prescription" if named else "diagnosis"
+
+
+def _names_new_drug(sentence: str, own: str) -> bool:
+    """Does it name a medicine, by its own name, that the person never named?"""
+    named = (sentence[one.start : one.end].casefold() for one in find_drugs(sentence))
+    return any(name not in own for name in named)
 
 
 def _repeats(sentence: str, own: str) -> bool:

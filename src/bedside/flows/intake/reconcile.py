@@ -6,6 +6,7 @@ additions. A fact of the model's without words in the message is no fact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -84,6 +85,11 @@ def _checked(
         return None
     at = text.casefold().find(quote.casefold()) if quote.strip() else -1
     words = text[at : at + len(quote)] if at >= 0 else text
+    if field.kind == "text" and isinstance(value, str):
+        placed = _placed(field, value, words, contract, case)
+        if placed is not None:
+            found, start, end = placed
+            return found, start + max(at, 0), end + max(at, 0)
     read = read_asked(field, Context(text=words, state=case.facts, contract=contract))
     if read is None:
         return None
@@ -94,6 +100,18 @@ def _checked(
         return None
     offset = max(at, 0)
     return read.value, read.start + offset, read.end + offset
+
+
+def _placed(
+    field: Field, value: str, words: str, contract: Contract, case: Case
+) -> tuple[object, int, int] | None:
+    """A text's value where it stands in the quote, as whole words; `None` where it does not."""
+    form = r"\s+".join(re.escape(one) for one in value.split())
+    match = re.search(rf"(?<!\w){form}(?!\w)", words, re.IGNORECASE)
+    if match is None:
+        return None
+    own = read_asked(field, Context(text=match.group(), state=case.facts, contract=contract))
+    return (own.value if own is not None else match.group()), match.start(), match.end()
 
 
 def _same(read: object, given: Any) -> bool:

@@ -134,7 +134,10 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
         r"what (?:do|will|happens?)[^.!?]{0,25}(?:data|information|details)|(?:share|sell|store|keep) my (?:data|information|details|records))\b[^.!?]{0,40}\?",
     )),
     ("advice", _any(
-        r"\b(?:should|can|could|may|must|shall|do) (?:i|he|she|we|my \w+) (?:stop|start|take|continue|keep taking|double|skip|use|increase|reduce|eat|drink|have (?:surgery|the operation|it)|get (?:surgery|the operation)|need (?:surgery|an? operation))\b",
+        r"\b(?:should|can|could|may|must|shall|do|does) (?:i|he|she|we|my \w+) (?:really |actually |even |just |still |safely )?(?:stop|start|take|continue|keep taking|double|skip|use|increase|reduce|eat|drink|have (?:surgery|the operation|it)|get (?:surgery|the operation)|need (?:surgery|an? operation|(?:the|this|that) (?:\w+ )?(?:surgery|operation|procedure|replacement|bypass)|it|to have it))\b",
+        r"\b(?:will|am|is|are|won't|shall|would) (?:i|he|she|we|it|this|everything|(?:my|the|this) (?:\w+ )?\w+)(?: going to)? (?:really |ever |still |completely )?(?:be (?:able|ok(?:ay)?|fine|safe|all right|alright|cured|well|successful|normal|pain.?free|worth|back|better|dead)|walk|work|survive|die|recover|heal|live|make it|get (?:better|well|pregnant|worse)|go well|hurt|succeed|fail|see again|run|last|conceive|have a baby|dance|play|feel (?:better|pain)|come through|wake up)\b",
+        r"\b(?:what|how (?:good|high|big|likely)|tell me|give me|know)\b[^.!?]{0,40}\b(?:chances?|odds|risks?|likelihood|prospects?|prognosis|outlook|success)\b",
+        r"\b(?:tell|assure|reassure|swear|say|convince) (?:to )?(?:me )?(?:that )?(?:it|this|he|she|i|everything|the (?:operation|surgery))(?:'ll| will| is going to|'s going to)\b|\btell me (?:what it is|what i have|what is wrong)\b|\bam i (?:going to (?:be|die|live|walk|make)|a (?:good )?candidate|too (?:old|ill|sick|weak|fat|heavy))\b",
         r"\b(?:do|does|did|could|might|would) (?:i|he|she|it|this|that|my \w+) (?:have|be|mean|sound like|look like)\b[^.!?]*\?",
         r"\b(?:is|was|isn't) (?:it|this|that|there)\b[^.!?]{0,40}\b(?:cancer|serious|dangerous|infection|arthritis|normal|tumou?r|bad|curable|fatal|safe|contagious|torn|broken|worth it)\b[^.!?]*\?",
         r"\b(?:what(?:'s| is) (?:wrong|causing|the matter)|what do (?:i|you think i) have|diagnos(?:e|is)|prognosis)\b",

@@ -19,6 +19,7 @@ from bedside.flows.intake.needs import CaseUploads
 from bedside.flows.intake.phrases import SPOKEN
 from bedside.flows.intake.questions import next_question, question_text, still_open
 from bedside.flows.intake.reconcile import model_facts, reconcile
+from bedside.flows.intake.signals import signals
 from bedside.flows.intake.situation import Situation, situate
 from bedside.flows.intake.urgent import urgent_reply
 from bedside.flows.intake.view import (
@@ -108,11 +109,22 @@ def by_rule(view: View[Case]) -> bool:
         or heard.settled
         or view.request.act
         or heard.signals.wants_person
-        or "advice" in heard.signals.asks
+        or not {"advice", "duration"}.isdisjoint(heard.signals.asks)
+        or _presses(view, heard)
         or heard.foreign
         or heard.case.consent.state in {"asked", "confirming"}
         or heard.case.status != "intake"
         or heard.case.facts.language != "en"
+    )
+
+
+def _presses(view: View[Case], heard: Heard) -> bool:
+    """Does a message that gives nothing new follow a plea that the rules had answered?"""
+    said = [one.body for one in view.opened.history if one.role == "user"]
+    return bool(
+        said
+        and "advice" in signals(said[-1]).asks
+        and not (heard.reading.said or heard.procedure or heard.reading.answered)
     )
 
 
