@@ -184,3 +184,26 @@ def test_what_is_asked_for_stands_in_the_words(text, sorts) -> None:
 )
 def test_what_a_passage_is_stands_in_its_deepest_telling_heading(path, sort) -> None:
     assert sort_of(path) == sort
+
+
+def test_of_one_guideline_five_passages_come_before_the_others_and_repeats_come_after() -> None:
+    many = {f"Part {n}": f"Metronidazole for seven days, variant {'x' * (n + 1)}" for n in range(8)}
+    few = {f"Part {n}": f"Teeth and gums, metronidazole seldom {'y' * (n + 1)}" for n in range(2)}
+    passages = entries({"Quinsy": many, "Gingivitis": few})
+    twin = next(own for own in passages if own.id == "Quinsy:0")
+    again = Entry(
+        id="Again:0",
+        document=Document(
+            tenant="t", id="Again", revision=1, kind="guideline", title="Quinsy", ready=True
+        ),
+        words=twin.words,
+        length=twin.length,
+        vectors=twin.vectors,
+        sort=twin.sort,
+    )
+    order = asked(
+        "Metronidazole for seven days in quinsy", [Segment([*passages, again], dim=EMBEDDER.dim)]
+    )
+    assert sum(name.startswith("Quinsy") for name in order[:5]) >= 4
+    assert {"Gingivitis:0", "Gingivitis:1"} <= set(order[:7])
+    assert not {"Again:0", "Quinsy:0"} <= set(order[:7])

@@ -11,6 +11,7 @@ the subject that many passages share.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -76,6 +77,8 @@ NEIGHBOURS_SHARE = 0.2
 TELLING_WORDS = 8
 SHORT_WORTH = 2.0
 """A passage of fewer words than the first loses up to the second, in standard deviations."""
+CROWD = 5
+"""Passages of one guideline before those of others come."""
 
 
 _Owner = tuple[int, int]
@@ -172,8 +175,37 @@ def rank(
             segments[place.segment].ids[place.chunk],
         ),
     )
+    if feedback:
+        order = _spread(segments, order)
     ranked = tuple(_ranked(segments, place, scores[place], first) for place in order[:limit])
     return Ranking(ranked=ranked, removed_by_filter=removed, searched=searched, below=below)
+
+
+def _spread(segments: Sequence[Segment], order: Sequence[Place]) -> list[Place]:
+    """The order, guidelines' repeats and their passages beyond `CROWD` behind all that is current.
+
+    A passage repeats a better one where it holds the same words as often. A patient's own documents
+    stay as they are: there a repeat is another finding. Superseded passages keep the end.
+    """
+    front: list[Place] = []
+    behind: list[Place] = []
+    last: list[Place] = []
+    met: set[bytes] = set()
+    taken: Counter[_Owner] = Counter()
+    for place, owner in zip(order, _owners(segments, order), strict=True):
+        segment = segments[place.segment]
+        words = segment.words[place.chunk]
+        if segment.superseded[owner[1]]:
+            last.append(place)
+        elif segment.documents[owner[1]].kind == "guideline" and (
+            words in met or taken[owner] >= CROWD
+        ):
+            behind.append(place)
+        else:
+            met.add(words)
+            taken[owner] += 1
+            front.append(place)
+    return [*front, *behind, *last]
 
 
 def _hits(
