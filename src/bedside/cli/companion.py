@@ -17,6 +17,7 @@ from bedside.core.ids import ActorId
 from bedside.flows.companion.deeds import DEEDS
 from bedside.wiring import Engine, Who
 from bedside.wiring.companion import send, talk
+from bedside.wiring.leaving import erase_side
 
 __all__ = ["add_companion_commands", "companion"]
 
@@ -41,11 +42,17 @@ def add_companion_commands(commands: Any, common: argparse.ArgumentParser) -> No
     for one in (run, chat):
         one.add_argument("--session", metavar="ID", help="go on with a conversation")
         one.add_argument("--model", metavar="M", help="provider:model for these turns")
+    gone = actions.add_parser(
+        "erase", parents=[common], help="remove one person's side, and prove it"
+    )
+    gone.add_argument("--person", required=True, metavar="ID", help="whose side")
+    gone.add_argument("--session", metavar="ID", help="of this conversation only")
 
 
 async def companion(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     """Run one action of `bedside companion`."""
-    return await {"run": _run, "chat": _chat}[options.action](engine, options, who)
+    actions = {"run": _run, "chat": _chat, "erase": _erase}
+    return await actions[options.action](engine, options, who)
 
 
 async def _run(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -63,6 +70,37 @@ async def _run(engine: Engine, options: argparse.Namespace, who: Who) -> int:
             _show(options, turn)
         await engine.turning.settled()  # a script's next line comes after what this one left to do
     return DONE if not failed else PARTLY if done else FAILED
+
+
+async def _erase(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    receipt = await erase_side(engine, options.person, who, session=options.session)
+    text = json.dumps(receipt, ensure_ascii=False) if options.json else _receipt(receipt)
+    sys.stdout.write(f"{text}\n")
+    return PARTLY if receipt["residual_bytes"] else DONE
+
+
+def _receipt(receipt: Mapping[str, Any]) -> str:
+    count = len(receipt["sessions"])
+    lines = [f"Erased: {receipt['person']}'s side of {count} conversation{'s' * (count != 1)}"]
+    removed = {name: n for name, n in receipt["removed"].items() if n}
+    lines += [f"  {n:>8,}  {name}" for name, n in sorted(removed.items())]
+    if not removed:
+        lines.append("  nothing was left to remove")
+    if receipt["taken_back"]:
+        lines.append(f"Taken back from the other's side: {receipt['taken_back']:,} shared texts.")
+    searched = receipt["searched"]
+    lines.append(
+        f"{searched['strings']:,} strings of the person's words were looked for in "
+        f"{searched['files']:,} files: {receipt['residual_bytes']:,} bytes found."
+    )
+    lines += [f"  {item['bytes']:>8,}  bytes in {item['place']}" for item in receipt["residual"]]
+    if receipt["said_by_others"]:
+        lines.append(
+            f"Left alone: {receipt['said_by_others']:,} of these strings that also stand in other "
+            "people's own words."
+        )
+    lines.append("Backups made before now still hold this side; erase again after restoring one.")
+    return "\n".join(lines)
 
 
 def _lines(script: str) -> list[str]:

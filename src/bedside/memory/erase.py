@@ -32,15 +32,25 @@ _OWNED: tuple[Table, ...] = (
 
 
 def erase_person(
-    connection: Connection, *, tenant: TenantId, person: str, patient: PatientId | None = None
+    connection: Connection,
+    *,
+    tenant: TenantId,
+    person: str,
+    patient: PatientId | None = None,
+    session: str | None = None,
 ) -> dict[str, int]:
     """Remove all that is remembered of a person; how many rows went, by table.
 
-    With `patient` only what was remembered under that patient. Call inside a write transaction.
+    With `patient` only what was remembered under that patient, with `session` only what is of that
+    conversation: consent, which is of none, then stays. Call inside a write transaction.
     """
     removed: dict[str, int] = {}
     for table in _OWNED:
         order = delete(table).where(table.c.tenant == tenant, table.c.owner == person)
+        if session is not None and "session" not in table.c:
+            continue
+        if session is not None:
+            order = order.where(table.c.session == session)
         if patient is not None:
             order = order.where(table.c.patient == patient)
         removed[table.name] = connection.execute(order).rowcount

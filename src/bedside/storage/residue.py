@@ -12,7 +12,7 @@ from bedside.core.value import value
 from bedside.storage.erasure import reached, scope
 from bedside.storage.tables import metadata
 
-__all__ = ["Hit", "Needles", "collect", "files_of", "in_files", "in_rows", "sizes"]
+__all__ = ["Hit", "Needles", "collect", "files_of", "in_files", "in_rows", "of_texts", "sizes"]
 
 WINDOW = 32
 """Bytes of a text or blob that stand for it; two different texts hardly share as many."""
@@ -106,6 +106,11 @@ def collect(connection: Connection, *, tenant: str, who: str, names: Sequence[st
             for item in row:
                 found.update(_windows(item))
     return Needles(found)
+
+
+def of_texts(texts: Iterable[str]) -> Needles:
+    """Windows of these texts, as `collect` takes them from rows; short ones are left out."""
+    return Needles(needle for text in texts for needle in _windows(text))
 
 
 _SHARED = frozenset({

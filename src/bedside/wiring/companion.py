@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
@@ -36,7 +37,7 @@ from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Ask, Who
 from bedside.wiring.running import Event
 
-__all__ = ["Talk", "handlers", "overview", "send", "sessions", "stream"]
+__all__ = ["Talk", "handlers", "overview", "send", "sessions", "stream", "take_back"]
 
 LONGEST_MESSAGE = 20_000
 WITHDRAWN = "[withdrawn by its author]"
@@ -257,13 +258,35 @@ def _withdraw(connection: Connection, claimed: Claimed, clock: Clock) -> None:
         return
     for person in own.shared.people:
         _grant(connection, claimed, person, clock)
+    take_back(
+        connection, tenant=tenant, session=session, author=author, share=share, text=text,
+        people=own.shared.people, at=clock.now(),
+    )  # fmt: skip
+
+
+def take_back(
+    connection: Connection,
+    *,
+    tenant: str,
+    session: str,
+    author: str,
+    share: str,
+    text: str,
+    people: Sequence[str],
+    at: datetime,
+) -> None:
+    """Take a text that `author` gave out from `people`'s private parts and the other's rows.
+
+    Call inside a write transaction, with an audit entry for each of `people`; safe to repeat.
+    """
+    for person in people:
         change = Change(part="mine", path="purge", op="remove", value=text, by="observer")
         reduce_state(COMPANION, connection, tenant, session, person, (change,))
     touched = _scrub_messages(connection, tenant, session, author, text)
     _scrub_turns(connection, tenant, session, author, text, share)
     erase.purge(
         connection, tenant=TenantId(tenant), session=session, sources=sorted(touched),
-        texts=(text,), at=clock.now(),
+        texts=(text,), at=at,
     )  # fmt: skip
 
 
@@ -300,21 +323,21 @@ def _scrub_messages(
 def _scrub_turns(
     connection: Connection, tenant: str, session: str, author: str, text: str, share: str
 ) -> None:
-    """Results and prompts of the other's turns in which the text stands."""
+    """Results, traces and prompts of the other's turns in which the text stands."""
     rows = connection.execute(
-        select(turn.c.id, turn.c.result).where(
+        select(turn.c.id, turn.c.result, turn.c.trace).where(
             turn.c.tenant == tenant, turn.c.session == session, turn.c.actor != author
         )
     ).all()
     for row in rows:
-        if row.result:
-            tree = json.loads(row.result)
+        for column, body in ((turn.c.result, row.result), (turn.c.trace, row.trace)):
+            tree = json.loads(body) if body else None
             clean = _without(tree, text)
             if clean != tree:
                 connection.execute(
                     update(turn)
                     .where(turn.c.tenant == tenant, turn.c.id == row.id)
-                    .values(result=json.dumps(clean, ensure_ascii=False))
+                    .values({column.name: json.dumps(clean, ensure_ascii=False)})
                 )
         _scrub_prompts(connection, tenant, row.id, text, share)
 

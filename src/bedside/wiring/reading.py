@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, insert, or_, select, update
 
 from bedside import __version__
 from bedside.core.clock import Clock
-from bedside.core.errors import BadInput, InvalidArgument, NotFound
+from bedside.core.errors import BadInput, Conflict, InvalidArgument, NotFound
 from bedside.core.ids import PatientId
 from bedside.flows.result import unanswered_body
 from bedside.knowledge.search import SHARED_TENANT
@@ -24,6 +24,7 @@ from bedside.storage.tables.turn import (
     turn_prompt,
 )
 from bedside.wiring.ask import Who
+from bedside.wiring.flows import flow_named
 
 __all__ = [
     "DECIDED",
@@ -73,9 +74,9 @@ def read_source(
     if revision is not None:
         query = query.where(source.c.revision == revision)
     row = connection.execute(query).first()
-    writer = _writer(connection, who.tenant, source_id) if row is not None else None
+    writer, said_in = _writer(connection, who.tenant, source_id) if row is not None else (None, "")
     if row is None or not _may_read(
-        connection, who, row.patient, session_id=row.session, writer=writer
+        connection, who, row.patient, session_id=row.session, writer=writer, turn_id=said_in
     ):
         raise NotFound("source", source_id)
     if row.patient is not None or row.session is not None:
@@ -115,7 +116,7 @@ def _turn_row(connection: Connection, who: Who, turn_id: str) -> Row[Any]:
         select(turn).where(turn.c.tenant == who.tenant, turn.c.id == turn_id)
     ).first()
     if row is None or not _may_read(
-        connection, who, row.patient, session_id=row.session, writer=row.actor
+        connection, who, row.patient, session_id=row.session, writer=row.actor, turn_id=row.id
     ):
         raise NotFound("turn", turn_id)
     return row
@@ -128,13 +129,20 @@ def _may_read(
     *,
     session_id: str | None,
     writer: str | None = None,
+    turn_id: str = "",
 ) -> bool:
     """May the caller read this? One who is bound to patients reads theirs alone.
 
     A conversation about no patient may still hold anything: it is shown to its actor, and to
     safety officers who are not bound. `writer` is the actor whose private part of a conversation
-    this is: in one of two people, neither reads the other's.
+    this is: in one of two people, neither reads the other's, and no role does. A report by the writer
+    opens its turn (`turn_id`) to safety officers.
     """
+    if session_id is not None and _is_private(connection, who.tenant, session_id):
+        if writer is not None and writer == who.actor:
+            return True
+        officer = who.patients is None and "safety" in who.roles
+        return officer and _reported(connection, who.tenant, turn_id, writer)
     if patient is not None:
         return who.sees(patient)
     if session_id is None:
@@ -150,12 +158,38 @@ def _may_read(
     return writer == who.actor
 
 
-def _writer(connection: Connection, tenant: str, source_id: str) -> str | None:
-    """Whose private message this source is; `None` for a message that all of a session share."""
-    person = connection.execute(
-        select(message.c.person).where(message.c.tenant == tenant, message.c.source == source_id)
+def _is_private(connection: Connection, tenant: str, session_id: str) -> bool:
+    """Has this conversation's flow a part that is one person's own? Where nobody knows, it has."""
+    name = connection.execute(
+        select(session.c.flow).where(session.c.tenant == tenant, session.c.id == session_id)
     ).scalar()
-    return person or None
+    if name is None:
+        return False
+    try:
+        return flow_named(name).private
+    except (NotFound, Conflict):
+        return True
+
+
+def _reported(connection: Connection, tenant: str, turn_id: str, writer: str | None) -> bool:
+    """Did the writer of this turn report it?"""
+    query = select(report.c.id).where(
+        report.c.tenant == tenant,
+        report.c.turn == turn_id,
+        report.c.by == writer,
+        report.c.state != DECIDED,
+    )
+    return connection.execute(query).first() is not None
+
+
+def _writer(connection: Connection, tenant: str, source_id: str) -> tuple[str | None, str]:
+    """(whose private message this source is, `None` where a session shares it; the turn it is of)."""
+    row = connection.execute(
+        select(message.c.person, message.c.turn).where(
+            message.c.tenant == tenant, message.c.source == source_id
+        )
+    ).first()
+    return (row.person or None, row.turn) if row is not None else (None, "")
 
 
 def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -> dict[str, Any]:
@@ -402,7 +436,7 @@ def read_reports(connection: Connection, *, who: Who, clock: Clock) -> list[dict
         purpose="reports",
     )
     rows = connection.execute(
-        select(report, turn.c.session)
+        select(report, turn.c.session, turn.c.actor)
         .outerjoin(turn, and_(turn.c.tenant == report.c.tenant, turn.c.id == report.c.turn))
         .where(report.c.tenant == who.tenant, report.c.state != DECIDED)
         .order_by(report.c.at.desc())
@@ -419,7 +453,9 @@ def read_reports(connection: Connection, *, who: Who, clock: Clock) -> list[dict
             "state": row.state,
         }
         for row in rows
-        if _may_read(connection, who, row.patient, session_id=row.session)
+        if _may_read(
+            connection, who, row.patient, session_id=row.session, writer=row.actor, turn_id=row.turn
+        )
     ]
 
 

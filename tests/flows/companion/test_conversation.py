@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from house import House
 
 from bedside.core.errors import InvalidArgument, NotFound
+from bedside.core.ids import ActorId
 from bedside.flows.companion.state import load
 from bedside.storage.conversations import load_state
 
@@ -263,7 +265,8 @@ def test_a_side_flow_answers_and_the_stage_stays(tmp_path):
 @pytest.mark.parametrize("consent", [True, False])
 def test_an_earlier_conversation_is_recalled_only_with_consent(tmp_path, consent):
     async def prompt_of(house, turn):
-        parts = await house.engine.prompt(turn["turn_id"], house.engine.local())
+        writer = replace(house.engine.local(), actor=ActorId(turn["person"]))
+        parts = await house.engine.prompt(turn["turn_id"], writer)
         return "\n".join(part["content"] for part in parts)
 
     async def story(house):

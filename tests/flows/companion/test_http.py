@@ -103,3 +103,21 @@ def test_a_bad_body_is_a_clear_error_and_the_conversation_goes_on(tmp_path, body
         found = client.post("/v1/companion/s1/turns", json=body, headers=login("anna"))
         assert 400 <= found.status_code < 500
         assert says(client, "anna", "s1", "Yes").json()["stage"] == 1
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("EN-S3")
+def test_a_person_erases_their_side_over_http_and_cannot_erase_the_others(tmp_path):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        assert says(client, "anna", "s1", do="invite", id="ben").status_code == 200
+        assert says(client, "anna", "s1", "My secret is the letter.").status_code == 200
+        assert says(client, "ben", "s1", "Hello").status_code == 200
+        other = client.delete("/v1/companion/s1?person=anna", headers=login("ben"))
+        assert other.status_code == 403
+        unknown = client.delete("/v1/companion/s2", headers=login("anna"))
+        assert unknown.status_code == 404
+        receipt = client.delete("/v1/companion/s1", headers=login("anna"))
+        assert receipt.status_code == 200, receipt.text
+        assert receipt.json()["residual_bytes"] == 0
+        assert client.get("/v1/companion/s1", headers=login("anna")).status_code == 404
+        assert client.get("/v1/companion/s1", headers=login("ben")).status_code == 200

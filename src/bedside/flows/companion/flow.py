@@ -38,6 +38,7 @@ from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Pair, dump, load, start
 from bedside.flows.companion.tables import Tables, tables_of
 from bedside.flows.companion.tags import TagDecoder, Tagged
+from bedside.flows.companion.talk import unlike
 from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.grounding.guardrails.policy import guardrails
 from bedside.memory.needs import Recalled, RecallNeed
@@ -121,6 +122,10 @@ def _no_more(view: View[Pair]) -> tuple[Any, ...]:
     return ()
 
 
+_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed"})
+"""Kinds of answers that come in the same words each time: where help is, and what was done."""
+
+
 def _templated(view: View[Pair]) -> Draft:
     made = _turn(view).move
     text = made.fixed
@@ -130,7 +135,10 @@ def _templated(view: View[Pair]) -> Draft:
         other = made.state.shared.other(_person(view)) or "the other person"
         text = side.replace("{other}", other) or made.reply
         text = "\n\n".join(one for one in (text, made.after) if one)
-    return Draft(text=text or "I am here.", by="rules")
+    if made.kind not in _AS_IT_STANDS:
+        said = [item.body for item in view.opened.history if item.role == "assistant"]
+        text = unlike(text or "I am here.", said, _turn(view).tables.texts["again"])
+    return Draft(text=text, by="rules")
 
 
 def _unwritten(view: View[Pair]) -> Draft:

@@ -28,11 +28,11 @@ def stage_of(state: Pair, tables: Tables) -> Stage:
 
 def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
     """Does the person confirm being heard: by a plain yes to that question, or of themselves?"""
-    if stage.id != 1 or state.mine.since < stage.least_turns:
+    if stage.id != 1 or said.skip or said.stop or said.no or said.missed:
         return False
-    if said.skip or said.stop or said.no:
+    if said.heard:  # in so many words, of themselves: once something was told and given back
+        return state.mine.since > 0
+    if state.mine.since < stage.least_turns:
         return False
-    if said.heard:
-        return True
     hedged = any(word in f" {said.text.lower()} " for word in (" but ", " except ", " although "))
     return state.mine.asked == "heard" and said.yes and not hedged and not said.question

@@ -243,7 +243,7 @@ def _witnessing(turn: _Making) -> tuple[str, str, str]:
     if said.skip:
         turn.put("mine", "asked", "set", "")
         return voice.pick("witnessing.gate", ask=voice.pick("witnessing.ask")), "gate", ""
-    if mine.asked == "heard" and said.no:
+    if said.missed or (mine.asked == "heard" and said.no):
         turn.put("mine", "asked", "set", "")
         return voice.pick("witnessing.not_heard"), "stage", ""
     parts = [voice.reflection(said)]

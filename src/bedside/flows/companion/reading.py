@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from bedside.core.value import value
+from bedside.flows.companion.hearing import feels_heard, feels_missed
 from bedside.language.sentences import sentences
 
 __all__ = ["Said", "read", "sentences_of", "trend"]
@@ -24,7 +25,8 @@ class Said:
     """One message as rules read it.
 
     `intensity` is 1 (calm) to 10. `feelings` are the person's own and `theirs` those that the
-    person sees in the other, each as it is named back. `brief` asks for a wider question.
+    person sees in the other, each as it is named back. `heard` and `missed`: they say that they feel heard here, or that
+    they do not. `brief` asks for a wider question.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Said:
     yes: bool = False
     no: bool = False
     heard: bool = False
+    missed: bool = False
     received: bool = False
     stop: bool = False
     skip: bool = False
@@ -64,9 +67,6 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
                 break
     has = _Has(plain, words)
     no = _begins(plain, words["no"])
-    heard = has("heard") and not re.search(
-        r"\b(don't|do not|not|never|if|will|want to|until)\b", plain
-    )
     return Said(
         text=text,
         intensity=_intensity(text, plain, len(feelings), words),
@@ -79,7 +79,8 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
         ),
         yes=_begins(plain, words["yes"]) and not no and " but not" not in plain,
         no=no,
-        heard=heard,
+        heard=feels_heard(plain),
+        missed=feels_missed(plain),
         received=has("received") and not no,
         stop=bool(tokens) and len(tokens) <= _BRIEF_WORDS and has("stop"),
         skip=has("skip"),

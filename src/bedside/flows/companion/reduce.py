@@ -53,6 +53,18 @@ def _invite(shared: Shared, person: Any) -> Shared:
     return replace(shared, invited=(*shared.invited, str(person)))
 
 
+def _leave(shared: Shared, person: Any) -> Shared:
+    """Without the person, what they gave out, and what compared it. The other's shares stay."""
+    kept = replace(
+        shared,
+        people=tuple(one for one in shared.people if one != person),
+        invited=tuple(one for one in shared.invited if one != person),
+        begun=tuple(one for one in shared.begun if one != person),
+        shares=tuple(one for one in shared.shares if one.author != person),
+    )
+    return _without_gaps(kept)
+
+
 def _share(shared: Shared, share: Any) -> Shared:
     """A new share takes the place of its author's earlier one of that kind."""
     made = cast("Share", share)
@@ -111,6 +123,7 @@ def _cleared(shared: Shared, value_: Any) -> Shared:
 _SHARED: Mapping[str, Callable[[Shared, Any], Shared]] = {
     "join": _join,
     "invite": _invite,
+    "leave": _leave,
     "shares": _share,
     "shares.state": _share_state,
     "gaps": _gaps,

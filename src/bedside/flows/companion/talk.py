@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bedside.flows.companion.hearing import assents
 from bedside.flows.companion.reading import Said, sentences_of
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Tables
 
-__all__ = ["Voice", "flipped"]
+__all__ = ["Voice", "flipped", "unlike"]
 
 _FLIP = {
     "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "me": "you",
@@ -108,6 +109,8 @@ class Voice:
             plain = f" {sentence.lower()} ".replace("’", "'")
             if not _SHORTEST <= len(words) <= _LONGEST or sentence.endswith("?"):
                 continue
+            if assents(sentence):
+                continue
             if re.search(r"\b(you|your|you're)\b", plain) or attacking(
                 sentence, self.tables.safety
             ):
@@ -196,6 +199,26 @@ class Voice:
             ):
                 return sentence if sentence[-1:] in ".!" else f"{sentence}."
         return ""
+
+
+def unlike(text: str, said: Sequence[str], leads: Sequence[str]) -> str:
+    """The text, with as many openings as it takes to be none of those that were `said` before."""
+    known = {" ".join(one.split()) for one in said}
+
+    def fresh(made: str) -> bool:
+        plain = " ".join(made.split())
+        return plain not in known and not any(one.startswith(plain) for one in known)
+
+    if fresh(text):
+        return text
+    for first in leads:
+        if fresh(made := f"{first} {text}"):
+            return made
+    for first in leads:
+        for then in leads:
+            if first != then and fresh(made := f"{first} {then} {text}"):
+                return made
+    return text
 
 
 def named(feeling: str) -> str:

@@ -19,6 +19,7 @@ from bedside.server.auth import Caller
 from bedside.server.sse import events
 from bedside.wiring import Engine, Who
 from bedside.wiring.companion import enabled, overview, send, sessions, stream, talk
+from bedside.wiring.leaving import erase_side
 
 __all__ = ["ActBody", "TurnBody", "router"]
 
@@ -107,6 +108,19 @@ async def one(
     """What the caller may see: the shared part and their own, never the other's."""
     engine: Engine = request.app.state.engine
     return await overview(engine, _who(engine, who, person), session)
+
+
+@router.delete("/companion/{session}")
+async def erase(
+    session: Session, request: Request, who: Caller, person: str | None = None
+) -> dict[str, Any]:
+    """Remove the caller's side for good, or as an administrator that of `person`; a receipt.
+
+    What they shared is taken from the other's side too; the other's own things stay.
+    """
+    engine: Engine = request.app.state.engine
+    enabled(engine)
+    return await erase_side(engine, person or str(who.actor), who, session=session)
 
 
 @router.post("/companion/{session}/turns", response_model=None)
