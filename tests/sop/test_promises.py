@@ -116,3 +116,31 @@ def test_with_nothing_missing_the_scope_is_open() -> None:
     for field in sop.fields:
         state = state.with_value(field.id, "x", said="x")
     assert sop.scope_check("Your case is complete.", state) == ()
+
+
+@pytest.mark.requirement("IN-08")
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "We intend to phone the clinic for you.",
+        "You can expect to hear from us on Thursday.",
+        "What about me reading it out slowly?",
+        "Are you okay with me passing this on?",
+        "I can send the forms that the clinic will want.",
+    ],
+)
+def test_an_offer_is_found_by_its_build(offer: str) -> None:
+    assert promises(offer) == (offer,)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The clinic will send me a note.",
+        "We will see.",
+        "You will see a list.",
+        "I will need a date.",
+    ],
+)
+def test_what_nobody_here_offers_is_no_offer(sentence: str) -> None:
+    assert promises(sentence) == ()

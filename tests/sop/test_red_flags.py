@@ -377,3 +377,31 @@ def test_a_contract_asks_the_same_rules() -> None:
 
 def test_a_long_message_is_read_in_time_that_grows_with_its_length() -> None:
     assert red_flags("word " * 20_000 + "I have chest pain") != ()
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "I prefer not to answer that",
+        "I'd rather not respond to this one",
+        "We are not going to answer",
+        "Won't answer that, sorry",
+    ],
+)
+def test_a_person_who_will_not_answer_is_not_unconscious(refusal: str) -> None:
+    assert red_flags(refusal) == ()
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize(
+    "emergency",
+    [
+        "I prefer not to answer that, my husband is unconscious",
+        "She is not answering and won't wake",
+        "We can't get him to respond",
+        "My father does not respond",
+    ],
+)
+def test_a_person_who_cannot_answer_still_is(emergency: str) -> None:
+    assert "unconscious" in {one.id for one in red_flags(emergency)}

@@ -236,6 +236,13 @@ def _one_choice(field: Field, context: Context, found: Sequence[Value]) -> Value
     return None
 
 
+def _opposite(field: Field, text: str) -> Value | None:
+    """A cue with "non" before it ("non-smoker") is a no."""
+    cues = "|".join(re.escape(cue) for cue in field.cues if cue.isalpha())
+    match = re.search(rf"\bnon[- ]?(?:{cues})s?\b", text, re.IGNORECASE) if cues else None
+    return Value(value=False, start=match.start(), end=match.end()) if match else None
+
+
 def boolean_asked(field: Field, context: Context) -> Value | None:
     """Yes or no to the field's own question."""
     free = boolean_free(field, context)
@@ -318,6 +325,9 @@ _NO_SURGERY = re.compile(
 
 def boolean_free(field: Field, context: Context) -> Value | None:
     """Yes or no by what the message affirms or denies of the field's cues."""
+    opposite = _opposite(field, context.text)
+    if opposite is not None:
+        return opposite
     text = context.text
     if "previous" in field.id and "surgery" in field.id:
         none = _NO_SURGERY.search(text)

@@ -11,7 +11,7 @@ from bedside.core.turn import Change, Draft, Got, Need, Plan, TurnRequest, got
 from bedside.flows.flow import Done, Opened, View
 from bedside.flows.intake import manner
 from bedside.flows.intake.book import Book
-from bedside.flows.intake.case import Case, applied, change
+from bedside.flows.intake.case import CHOOSE, CONFIRM, CONSENT, Case, applied, change
 from bedside.flows.intake.envelope import Envelope
 from bedside.flows.intake.hear import Heard, hear
 from bedside.flows.intake.matcher import catalogue
@@ -182,6 +182,8 @@ def reply(view: View[Case]) -> tuple[Reply, str]:
     said = wrote.verdict.text.strip()
     if said in {"", NOTHING, WITHHELD} or not isinstance(wrote.draft.payload, Envelope):
         return own, "rules"
+    if own.asking in {CONSENT, CONFIRM, CHOOSE}:
+        return own, "rules"  # what is read back and agreed to is never a model's to word
     told: list[str] = []
     answer_parts(now, house=house, providers=providers, told=told)
     fitted = manner.fit(said, now)

@@ -59,6 +59,14 @@ def fact_words(field: Field, known: Known, language: str = "en") -> str:  # noqa
     return f"{field.label}: {value_words(found)}"
 
 
+def _labelled(field: Field, known: Known, language: str) -> str:
+    """A fact of a read-back: a bare yes, no or none stands beside the question it answers."""
+    words = fact_words(field, known, language)
+    bare = isinstance(known.value, bool) or known.value in ((), [])
+    question = field.ask.get(language, "")
+    return f"{question} {words}" if language != "en" and bare and question else words
+
+
 def _negation(label: str) -> str:
     return "not" if label.split(maxsplit=1)[0] in {"pregnant", "able", "taking", "on"} else "no"
 
@@ -119,7 +127,7 @@ def procedure_words(contract: Contract, case: Case, language: str = "en") -> str
 def summary(contract: Contract, case: Case, language: str = "en") -> str:
     """What is known, as one sentence, in the contract's order."""
     parts = [
-        fact_words(field, known, language)
+        _labelled(field, known, language)
         for field in contract.fields
         if (known := case.facts.get(field.id)).status == "known"
     ]

@@ -246,7 +246,7 @@ def _confirm(now: Situation) -> str:
     text = phrase(
         "confirm",
         lang,
-        fields=joined(list(agreed.fields), lang),
+        fields=joined(list(agreed.fields), lang) if lang == "en" else phrase("read_facts", lang),
         recipients=joined(recipients, lang),
     )
     if not now.opened and lang == "en":
