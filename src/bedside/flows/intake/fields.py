@@ -224,6 +224,9 @@ def _named(found: Value) -> Value:
     return replace(found, value=words.title()) if words in {words.lower(), words.upper()} else found
 
 
+_NOT_A_NAME = re.compile(r"\b(?:budget|money|pay|paying|take|need|want|have)\b", re.IGNORECASE)
+
+
 def _name_asked(field: Field, context: Context) -> Value | None:
     said = _name_free(field, context)
     if said is not None:
@@ -232,7 +235,7 @@ def _name_asked(field: Field, context: Context) -> Value | None:
     short = short_answer(first, most=4)
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
-    if countries(first) or conditions(first) or disagrees(first):
+    if countries(first) or conditions(first) or disagrees(first) or _NOT_A_NAME.search(first):
         return None
     return None if WHEN.search(first) else _named(short)
 

@@ -274,16 +274,12 @@ _AFFIRMS = re.compile(
     r"|\bi (?:think|believe|guess|suppose) so\b",
     re.IGNORECASE,
 )
-
-
 _DENIES = re.compile(
     r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
     r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
     r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-
-
 _HAPPENED = re.compile(
     r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|years? ago|months? ago|last (?:year|month)|in (?:19|20)\d\d|"
     r"(?:i|we|he|she) (?:did|had|tried|got)|sometimes|occasionally|a (?:bit|little))\b",
@@ -530,6 +526,11 @@ def _money(context: Context, *, asked: bool) -> Value | None:
     return Value(value=found[0], start=found[1], end=found[2]) if found else None
 
 
+_ELSEWHERE = re.compile(
+    r"\b(?:pay(?:s|ing)?|paid|budget|soon as possible|want the|insurance|my name)\b", re.IGNORECASE
+)
+
+
 def date_asked(field: Field, context: Context) -> Value | None:
     """The date of an answer, or its words where it is no one day."""
     written = dates(context.text)
@@ -537,7 +538,7 @@ def date_asked(field: Field, context: Context) -> Value | None:
         match = WHEN.search(context.text)
         if match:
             return Value(value=match.group(), start=match.start(), end=match.end())
-        return asked_text(field, context)
+        return None if _ELSEWHERE.search(context.text) else asked_text(field, context)
     one = written[0]
     shown = one.days[0].isoformat() if len(one.days) == 1 else context.text[one.start : one.end]
     return Value(value=shown, start=one.start, end=one.end)
