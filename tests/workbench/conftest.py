@@ -86,9 +86,10 @@ def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         server.terminate()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser(address: str) -> Iterator[Any]:
-    assert address  # the server is up first: the driver keeps an event loop in this thread
+    """Chromium for one file: its driver keeps an event loop in this thread, which others need."""
+    assert address  # the server is up first
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: .ci/run installs it")
     playwright = pytest.importorskip("playwright.sync_api")
