@@ -37,13 +37,13 @@ test-model: .venv/.done ## The OpenAI-compatible path against a small real model
 	@.venv/bin/uv pip install --quiet --python .venv-model/bin/python --no-deps --no-build-isolation --editable .
 	@.venv-model/bin/python -m pytest -q -m model tests/models
 
-.venv-bench/.done: requirements/bench.txt .venv/.done
+.venv-bench/.done: requirements/bench.txt pyproject.toml .venv/.done
 	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	@.venv/bin/uv pip sync --quiet --python .venv-bench/bin/python --require-hashes requirements/bench.txt
 	@.venv/bin/uv pip install --quiet --python .venv-bench/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv-notes/.done: requirements/notes-bench.txt .venv/.done
+.venv-notes/.done: requirements/notes-bench.txt pyproject.toml .venv/.done
 	@test -x .venv-notes/bin/python || $(PYTHON) -m venv .venv-notes
 	@.venv/bin/uv pip sync --quiet --python .venv-notes/bin/python --require-hashes requirements/notes-bench.txt
 	@.venv/bin/uv pip install --quiet --python .venv-notes/bin/python --no-deps --no-build-isolation --editable .

@@ -37,7 +37,7 @@ from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Ask, Who
 from bedside.wiring.running import Event
 
-__all__ = ["Talk", "handlers", "overview", "send", "sessions", "stream", "take_back"]
+__all__ = ["Talk", "cleared_only", "handlers", "overview", "send", "sessions", "stream", "take_back"]
 
 LONGEST_MESSAGE = 20_000
 WITHDRAWN = "[withdrawn by its author]"
@@ -113,6 +113,13 @@ def stream(engine: Any, given: Talk, who: Who) -> AsyncIterator[Event | TurnResu
     return found
 
 
+def cleared_only(shared: dict[str, Any]) -> dict[str, Any]:
+    """The shared part as either may see it: a gap stays out until both people have cleared it."""
+    people = set(shared.get("people", ()))
+    gaps = [one for one in shared.get("gaps", ()) if people and set(one["cleared"]) >= people]
+    return {**shared, "gaps": gaps}
+
+
 async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
     """What the caller may see of a conversation: the shared part, their own, never the other's.
 
@@ -142,7 +149,7 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             "person": str(who.actor),
             "stage": stage.id,
             "stage_name": stage.name,
-            "shared": tree["shared"],
+            "shared": cleared_only(tree["shared"]),
             "drafts": mine["drafts"],
             "facts": mine["facts"],
             "summary": mine["summary"],
