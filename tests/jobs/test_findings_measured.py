@@ -45,6 +45,10 @@ def score(reports, parsed) -> tuple[int, int, int, int]:
                 missed += 1
             elif right(found[name], value, unit):
                 hits += 1
+            elif unit and not found[name].unit and found[name].value == value:
+                missed += (
+                    1  # the number is right and its unit was not read: it says less, not other
+                )
             else:
                 wrong += 1
         wrong += sum(
