@@ -37,7 +37,16 @@ from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Ask, Who
 from bedside.wiring.running import Event
 
-__all__ = ["Talk", "cleared_only", "handlers", "overview", "send", "sessions", "stream", "take_back"]
+__all__ = [
+    "Talk",
+    "cleared_only",
+    "handlers",
+    "overview",
+    "send",
+    "sessions",
+    "stream",
+    "take_back",
+]
 
 LONGEST_MESSAGE = 20_000
 WITHDRAWN = "[withdrawn by its author]"
