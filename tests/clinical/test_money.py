@@ -115,6 +115,18 @@ def test_a_sum_is_shown_as_said_with_its_code_and_dollars(
     assert found.as_value()["shown"] == want
 
 
+def test_a_sum_is_kept_with_its_digits_as_text_and_open_parts_as_none() -> None:
+    (one,) = amounts("$8,000")
+    assert one.as_value() == {
+        "amount": "8000", "most": None, "currency": "USD", "usd": "8000.00",
+        "said": "$8,000", "assumed": True, "shown": "$8,000 USD",
+    }  # fmt: skip
+    (many,) = amounts("8 to 10 thousand dirhams")
+    assert [many.as_value()[name] for name in ("amount", "most", "currency", "usd")] == [
+        "8000", "10000", "", None,
+    ]  # fmt: skip
+
+
 @pytest.mark.requirement("IN-09")
 def test_rates_have_a_date_and_a_source_and_can_be_the_deployers_own() -> None:
     assert rates().as_of == date(2024, 12, 31)

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
+from bedside.language.number_words import ONES, TENS
 
 __all__ = ["Money", "Rates", "amounts", "currency_of", "rates", "shown", "usd"]
 
@@ -60,15 +61,21 @@ class Money:
     end: int
     assumed: bool = False
 
-    def as_value(self, table: Rates | None = None) -> dict[str, str]:
-        """The sum as a state keeps it: "amount", "currency", "said", "shown", and "most"."""
-        made = {
+    def as_value(self, table: Rates | None = None) -> dict[str, Any]:
+        """The sum as a state keeps it, by the names of its parts; `amount`, `most`, `usd` as digits.
+
+        `most` is `None` for one sum, `currency` "" and `usd` `None` where the currency is open.
+        """
+        dollars = usd(self, table)
+        return {
             "amount": f"{self.amount.normalize():f}",
+            "most": None if self.most is None else f"{self.most.normalize():f}",
             "currency": self.currency,
+            "usd": None if dollars is None else f"{dollars:.2f}",
             "said": self.said,
+            "assumed": self.assumed,
             "shown": shown(self, table),
         }
-        return made if self.most is None else {**made, "most": f"{self.most.normalize():f}"}
 
 
 @value
@@ -136,39 +143,6 @@ _ALSO_WORDS = frozenset(
 )
 """Codes and signs that are words, too: they count only where they are written in capitals."""
 _SOUTH_ASIAN = ("INR", "PKR", "NPR", "LKR", "BDT")
-_ONES = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-_TENS = {
-    word: 10 * number
-    for number, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-    )
-}
 _HALVES = {"a": Decimal(1), "an": Decimal(1), "half": Decimal("0.5"), "half a": Decimal("0.5"), "a half": Decimal("0.5"), "quarter": Decimal("0.25"), "a quarter": Decimal("0.25"), "couple": Decimal(2), "a couple of": Decimal(2), "a couple": Decimal(2)}  # fmt: skip
 _SPELT = {
     "एक": 1, "दो": 2, "तीन": 3, "चार": 4, "पाँच": 5, "पांच": 5, "छह": 6, "सात": 7, "आठ": 8, "नौ": 9,
@@ -183,9 +157,9 @@ def _alternatives(words: Any) -> str:
 
 @functools.cache
 def _form() -> re.Pattern[str]:
-    simple = _alternatives([*_ONES, *_TENS, *_SPELT, *_HALVES])
-    tens = _alternatives(_TENS)
-    ones = _alternatives(_ONES)
+    simple = _alternatives([*ONES, *TENS, *_SPELT, *_HALVES])
+    tens = _alternatives(TENS)
+    ones = _alternatives(ONES)
     digits = r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?(?![\d.])|\d{1,3}(?:[,٬' \u00a0\u202f]\d{2,3})+(?:\.\d+)?|\d+(?:[.٫]\d+)?(?:,\d{1,2}(?!\d))?"
     number = rf"(?:{digits}|(?:{tens})[- ](?:{ones})|{simple})"
     times = _alternatives(_TIMES)
@@ -275,12 +249,12 @@ def _number(text: str) -> Decimal:
     plain = text.casefold().strip()
     if plain in _HALVES:
         return _HALVES[plain]
-    for table in (_ONES, _TENS, _SPELT):
+    for table in (ONES, TENS, _SPELT):
         if plain in table:
             return Decimal(table[plain])
     parts = re.split(r"[- ]", plain)
-    if len(parts) == 2 and parts[0] in _TENS and parts[1] in _ONES:  # noqa: PLR2004 - "twenty five"
-        return Decimal(_TENS[parts[0]] + _ONES[parts[1]])
+    if len(parts) == 2 and parts[0] in TENS and parts[1] in ONES:  # noqa: PLR2004 - "twenty five"
+        return Decimal(TENS[parts[0]] + ONES[parts[1]])
     digits = "".join(
         str(unicodedata.digit(char)) if char.isdigit() else "." if char == "٫" else char
         for char in plain

@@ -12,15 +12,14 @@ from decimal import Decimal
 from typing import Literal
 
 from bedside.language.dates import Written
+from bedside.language.number_words import ONES, TENS
 from bedside.language.quantities import Frequency, Quantity, quantities, unit_key
 
 __all__ = ["has_number_words", "spelled", "worded"]
 
-_ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_COUNTS = tuple(word for word, number in ONES.items() if number)
 _VALUES: dict[str, Decimal] = {
-    **{word: Decimal(n) for n, word in enumerate(_ONES.split(), 1)},
-    **{word: Decimal(10 * n) for n, word in enumerate(_TENS.split(), 2)},
+    **{word: Decimal(number) for word, number in {**ONES, **TENS}.items() if number},
     "hundred": Decimal(100),
     "half": Decimal("0.5"),
     "quarter": Decimal("0.25"),
@@ -29,7 +28,7 @@ _VALUES: dict[str, Decimal] = {
     "¼": Decimal("0.25"),
     "¾": Decimal("0.75"),
 }
-_SIMPLE = rf"(?:(?:{_TENS.replace(' ', '|')})(?:[\s-](?:{'|'.join(_ONES.split()[:9])}))?|{_ONES.replace(' ', '|')})"
+_SIMPLE = rf"(?:(?:{'|'.join(TENS)})(?:[\s-](?:{'|'.join(_COUNTS[:9])}))?|{'|'.join(_COUNTS)})"
 _FORMS = (
     "tablets? tabs? capsules? caps? puffs? drops? doses? units? sachets? patch(?:es)? vials? ampoules? "
     "spoonfuls? teaspoons? tablespoons? sprays? injections? suppositor(?:y|ies) pills? inhalations?"
@@ -67,9 +66,7 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(
-    r"(?<![^\W\d_])(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-    r"seventeen|eighteen|nineteen|twenty|thirty|"
-    r"forty|fifty|sixty|seventy|eighty|ninety|half|quarter|dozen)\b|[½¼¾]|\b[13]/[24]\b",
+    rf"(?<![^\W\d_])(?:{'|'.join((*_COUNTS, *TENS))}|half|quarter|dozen)\b|[½¼¾]|\b[13]/[24]\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(

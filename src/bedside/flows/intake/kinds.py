@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bedside.flows.intake import sums
+from bedside.clinical.money import amounts
 from bedside.flows.intake.answers import (
     NONE,
     NOT_BEFORE,
@@ -519,11 +519,13 @@ _OF_MONEY = re.compile(
 
 
 def _money(context: Context, *, asked: bool) -> Value | None:
-    found = sums.sum_in(context.text, country=context.country, asked=asked)
-    weighs = found and not asked and "pound" in str(found[0]["said"]).casefold()
+    found = next(iter(amounts(context.text, country=context.country, asked=asked)), None)
+    if found is None:
+        return None
+    weighs = not asked and "pound" in found.said.casefold()
     if weighs and not _OF_MONEY.search(context.text):
         return None
-    return Value(value=found[0], start=found[1], end=found[2]) if found else None
+    return Value(value=found.as_value(), start=found.start, end=found.end)
 
 
 _ELSEWHERE = re.compile(

@@ -5,43 +5,12 @@ from __future__ import annotations
 import re
 
 from bedside.core.value import value
+from bedside.language.number_words import ONES, TENS
 
 __all__ = ["Number", "age_in", "numbers_in"]
 
-_UNITS = {
-    word: n
-    for n, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-_TENS = {
-    word: 10 * n
-    for n, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-    )
-} | {"fourty": 40}
-_SMALL = "|".join(sorted(_UNITS, key=len, reverse=True))
+_TENS = {**TENS, "fourty": 40}
+_SMALL = "|".join(sorted(ONES, key=len, reverse=True))
 _TEN = "|".join(_TENS)
 _WORDS = re.compile(
     rf"(?<![\w-])(?:(?P<hundreds>{_SMALL}|a)\s+hundred(?:\s+and)?\s*)?"
@@ -84,13 +53,13 @@ def numbers_in(text: str) -> tuple[Number, ...]:
             continue
         total = 0
         if (hundreds := match["hundreds"]) is not None:
-            total += 100 * (1 if hundreds.lower() == "a" else _UNITS[hundreds.lower()])
+            total += 100 * (1 if hundreds.lower() == "a" else ONES[hundreds.lower()])
         if match["tens"]:
             total += _TENS[match["tens"].lower()]
         if match["ones"]:
-            total += _UNITS[match["ones"].lower()]
+            total += ONES[match["ones"].lower()]
         if match["small"]:
-            total += _UNITS[match["small"].lower()]
+            total += ONES[match["small"].lower()]
         end = match.start() + len(match.group().rstrip())
         found.append(Number(value=float(total), start=match.start(), end=end))
     return tuple(sorted(found, key=lambda one: one.start))
