@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
+from bedside.clinical.rules import Reference
 from bedside.context.windows import window
 from bedside.core.context import Block, Cap, Item
-from bedside.core.source import Span
+from bedside.core.ids import SourceId
+from bedside.core.source import Source, Span
 from bedside.grounding.guardrails.texts import guardrail_text
 from bedside.grounding.prose import prompt_text
 from bedside.knowledge.needs import Hit
@@ -18,6 +21,7 @@ __all__ = [
     "history_blocks",
     "hit_item",
     "question_block",
+    "rule_item",
     "safety_block",
 ]
 
@@ -60,6 +64,24 @@ def _score(hit: Hit) -> float | None:
     if hit.via != "search":
         return None
     return hit.score if hit.similarity is None else hit.similarity
+
+
+def rule_item(found: Reference) -> Item:
+    """A rule of a clinical table as a quotable item: its whole text, with source and review state."""
+    source = Source(
+        id=SourceId(found.id), revision=_revision(found.text), kind="guideline", title=found.title
+    )
+    return Item(
+        found.text,
+        key=found.id,
+        span=Span(source=source, start=0, end=len(found.text)),
+        note="content not clinically reviewed" if "not clinically reviewed" in found.text else "",
+    )
+
+
+def _revision(text: str) -> int:
+    """A number of the text itself: another text is another revision, whatever its table says."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
 def safety_block(record: RecordFacts) -> Block:

@@ -16,8 +16,8 @@ from bedside.clinical.monitoring import MonitoringRule, monitoring_pack, monitor
 from bedside.clinical.ranges import Range, range_for, range_pack
 from bedside.clinical.rules import Reference, reference
 from bedside.core.context import Item
-from bedside.core.ids import SourceId
-from bedside.core.source import Source, Span
+from bedside.core.source import Span
+from bedside.flows.parts import rule_item
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Person
 
@@ -43,24 +43,6 @@ def entry(fact: Fact) -> Item:
         note=fact.note,
         dated=fact.source.dated,
     )
-
-
-def rule_item(found: Reference) -> Item:
-    """A rule's text as a quotable item."""
-    source = Source(
-        id=SourceId(found.id), revision=_revision(found.text), kind="guideline", title=found.title
-    )
-    return Item(
-        found.text,
-        key=found.id,
-        span=Span(source=source, start=0, end=len(found.text)),
-        note="content not clinically reviewed" if "not clinically reviewed" in found.text else "",
-    )
-
-
-def _revision(text: str) -> int:
-    """A number of the text itself: another text is another revision, whatever its table says."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
 def monitoring_rule(rule_id: str) -> MonitoringRule | None:

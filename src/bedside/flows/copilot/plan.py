@@ -11,7 +11,7 @@ from bedside.core.value import value
 from bedside.flows.copilot.intents import Intent, classify
 from bedside.flows.copilot.lexicon import Lexicon
 from bedside.flows.copilot.modes import mode_of
-from bedside.flows.copilot.names import classes_of, record_lexicon
+from bedside.flows.copilot.names import bearing_on, classes_of, record_lexicon
 from bedside.flows.copilot.passages import asked_for
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.reading import parse
@@ -129,7 +129,12 @@ def _record_need(intent: Intent, parsed: Parsed, text: str) -> RecordNeed:
     return RecordNeed(
         name="record",
         categories=tuple(dict.fromkeys(fetch)),
-        limits=not (parsed.queries or parsed.entities or abbreviations(text)),
+        limits=not (
+            parsed.queries
+            or parsed.entities
+            or abbreviations(text)
+            or bearing_on(text, parsed.entities)
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
@@ -19,6 +20,7 @@ from bedside.flows.copilot.names import classes_of, ingredients, shown_name
 from bedside.flows.copilot.passages import Group, Passage, best_passages, ranked_hits
 from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity
+from bedside.flows.copilot.steps import is_own_step, step_of
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, words_in
 from bedside.flows.flow import View
@@ -169,12 +171,17 @@ def in_order_of_worth(view: View[Nothing]) -> tuple[Hit, ...]:
     return (*ranked, *(hit for hit in hits.hits if hit not in ranked))
 
 
+_VACCINES: Group = tuple(frozenset(stems(one)) for one in ("vaccine", "vaccination", "immunisation", "immunization"))  # fmt: skip
+
+
 def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]:
     """The guideline passages worth quoting, the best first."""
     hits = hits_of(view, "knowledge")
     if hits is None:
         return ()
     about, must, least = groups_in(view), groups_in(view, "drug", "drug_class"), 1
+    if view.plan.intent == "immunizations":
+        must = (*must, _VACCINES)
     record = facts_of(view)
     if record is not None and not about:
         if view.plan.intent in {"drug", "medications"}:
@@ -213,19 +220,35 @@ def _says_enough(view: View[Nothing], hits: Sequence[Hit], *, many: int = _MANY)
     return any(len(asked & set(stems(f"{hit.prefix} {hit.text}"))) >= many for hit in hits)
 
 
-def passage_lines(passage: Passage, sheet: Sheet, *, most: int, words: int) -> list[str]:
+def passage_lines(
+    passage: Passage,
+    sheet: Sheet,
+    *,
+    most: int,
+    words: int,
+    record: RecordFacts | None = None,
+) -> list[str]:
     """A passage under its place, within `words`; empty where not one sentence fits.
 
-    A short table comes whole where it fits; else the rows and sentences that bear most.
+    A short table comes whole where it fits. Where it does not, and its rows are steps of a value
+    that `record` holds, the row of that value comes and its neighbours do not: a step that is not
+    the patient's would mislead. Else the rows and sentences that bear most.
     """
     old = ", superseded edition" if passage.superseded else ""
     label = f"{passage.label}{old}:"
     left = words - words_in(label)
     wanted = passage.sentences if passage.tabular else passage.best(most)
     if sum(words_in(one.shown) for one in wanted) > left:
+        steps = [one for one in passage.sentences if step_of(one) is not None]
+        if steps:
+            own = [one for one in steps if record is not None and is_own_step(one, record)]
+            prose = [one for one in passage.sentences if one not in steps]
+            fits = prose[: max(most - len(own), 0)]
+            wanted = tuple(one for one in passage.sentences if one in own or one in fits)
+            passage = replace(passage, sentences=wanted)
         wanted = passage.best(most)
     kept: list[Excerpt] = []
-    for one in sorted(wanted, key=lambda one: -one.score):
+    for one in sorted(wanted, key=lambda one: (step_of(one) is None, -one.score)):
         need = words_in(one.shown)
         if need <= left:
             kept.append(one)

@@ -34,6 +34,7 @@ from bedside.flows.copilot.standing import (
     tell_entity,
 )
 from bedside.flows.copilot.summary import write_summary
+from bedside.flows.copilot.together import tell_together
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
@@ -49,6 +50,8 @@ _MOST_ENTITIES = 4
 _MOST_CHANGES = 8
 _MOST_BULLETS = 8
 _MOST_GAPS = 3
+_NO_GAP = frozenset({"pain score"})
+"""What bears on a question and is not missed where nobody wrote it down."""
 _LONG_ANSWER = 200
 _FOCUSED = 60.0
 """Above this rank an entry is of the named thing or close to it, not only of the intent."""
@@ -146,6 +149,7 @@ def _grounded(
         sheet.say("In the record:")
     for entity in entities:
         tell_conflicts(entity, record, sheet)
+        tell_together(entity, record, sheet, tables=(view.opened.data or {}).get("interactions"))
     of_medicines = view.plan.intent in _MEDICINES or "medications" in parsed.topics
     _contradictions(record, parsed, sheet, limit, medicines=of_medicines)
     for entity in entities:
@@ -306,7 +310,7 @@ def _unmeasured(keys: Sequence[str], record: RecordFacts, sheet: Sheet) -> None:
     for key in keys:
         if readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations")):
             found = True
-        else:
+        elif key not in _NO_GAP:
             missing.append(shown_name(key))
     for name in missing[: _MOST_GAPS if found or not missing else 2]:
         sheet.missing(name)
@@ -391,7 +395,7 @@ def _guidelines(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     room = _left(sheet, limit) - words_in(lead)
     lines: list[str] = []
     for one in found:
-        made = passage_lines(one, sheet, most=3, words=room)
+        made = passage_lines(one, sheet, most=3, words=room, record=facts_of(view))
         room -= sum(words_in(line) for line in made)
         lines += made
     if lines:

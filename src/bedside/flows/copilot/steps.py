@@ -1,0 +1,101 @@
+"""Rows of a table that are steps of one value: "eGFR | 30 to 44 | halve the dose". Pure."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from bedside.clinical.analytes import analyte_of
+from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
+from bedside.core.value import value
+from bedside.flows.copilot.excerpts import Excerpt
+from bedside.language.quantities import Quantity, quantities
+from bedside.record.matching import analyte_key
+from bedside.record.needs import Fact, RecordFacts
+
+__all__ = ["Step", "is_own_step", "step_of"]
+
+_UNIT = re.compile(r"\(([^()]+)\)")
+_WORD = re.compile(r"[^\W\d_]+")
+_OF_A_STEP = frozenset(
+    [
+        "to",
+        "and",
+        "or",
+        "more",
+        "less",
+        "above",
+        "below",
+        "over",
+        "under",
+        "at",
+        "least",
+        "most",
+        "from",
+        "up",
+        "than",
+        "higher",
+        "lower",
+    ]
+)
+
+
+@value
+class Step:
+    """One row's bounds on an analyte (a key of `clinical.analytes`), in `unit` ("" where none)."""
+
+    analyte: str
+    unit: str
+    bounds: Quantity
+
+
+def step_of(row: Excerpt) -> Step | None:
+    """The step that a row stands for; `None` where its first cell is no range of an analyte."""
+    if not row.header or row.head is None:
+        return None
+    known = analyte_of(name=row.header[0])
+    first = row.text.strip().strip("|").partition("|")[0]
+    found = quantities(first)
+    if known is None or len(found) != 1:
+        return None
+    bounds = found[0]
+    if bounds.high is None and bounds.comparator in ("", "~"):
+        return None
+    rest = first[: bounds.start] + first[bounds.end :]
+    if any(word not in _OF_A_STEP for word in _WORD.findall(rest.lower())):
+        return None
+    unit = _UNIT.search(row.head.body.strip().strip("|").partition("|")[0])
+    return Step(analyte=known.key, unit=bounds.unit or (unit[1] if unit else ""), bounds=bounds)
+
+
+def is_own_step(row: Excerpt, record: RecordFacts) -> bool:
+    """Is this the row of the patient's newest value? A unit that does not convert is no match."""
+    step = step_of(row)
+    newest = _newest(step.analyte, record) if step is not None else None
+    if step is None or newest is None or newest.value is None or newest.comparator:
+        return False
+    try:
+        held = convert(newest.value, newest.unit, step.unit, step.analyte)
+    except (UnknownUnit, IncompatibleUnits):
+        return False
+    return _within(held, step.bounds)
+
+
+def _within(held: Decimal, bounds: Quantity) -> bool:
+    if bounds.high is not None:
+        return bounds.low <= held <= bounds.high
+    return {
+        "<": held < bounds.low,
+        "<=": held <= bounds.low,
+        ">": held > bounds.low,
+        ">=": held >= bounds.low,
+    }.get(bounds.comparator, False)
+
+
+def _newest(key: str, record: RecordFacts) -> Fact | None:
+    dated = [
+        fact
+        for fact in record.of("observations")
+        if fact.when is not None and fact.value is not None and analyte_key(fact) == key
+    ]
+    return max(dated, key=lambda fact: fact.when, default=None)  # type: ignore[arg-type, return-value]

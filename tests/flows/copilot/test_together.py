@@ -1,0 +1,70 @@
+"""A medicine that is thought of is held against what the patient takes and has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from bedside.settings import load_settings
+from bedside.wiring import Ask, build_engine
+from bedside.wiring.demo import load_demo
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory):
+    home: Path = tmp_path_factory.mktemp("together")
+    environ = {"BEDSIDE_EMBEDDER": "none"}
+
+    async def load() -> None:
+        engine = build_engine(load_settings(home=home, environ=environ))
+        await load_demo(engine, engine.local())
+        await engine.close()
+
+    anyio.run(load)
+
+    def asked(question: str, patient: str | None = None) -> dict[str, Any]:
+        async def go() -> dict[str, Any]:
+            engine = build_engine(load_settings(home=home, environ=environ))
+            try:
+                return await engine.asker.ask(
+                    Ask(question=question, patient=patient), engine.local()
+                )
+            finally:
+                await engine.close()
+
+        return anyio.run(go)
+
+    return asked
+
+
+def test_a_painkiller_is_held_against_the_anticoagulant_and_the_heart(ask) -> None:
+    turn = ask("can he have ibuprofen for his knee pain?", "demo-herrera")
+    assert (
+        "Ibuprofen with Apixaban 5 mg oral tablet: an NSAID with an anticoagulant" in turn["answer"]
+    )
+    assert "Ibuprofen and Heart failure with reduced ejection fraction" in turn["answer"]
+    assert "Pain severity" not in turn["answer"]
+    assert turn["removed"] == []
+    cited = {one["source"]["id"] for one in turn["citations"]}
+    assert "pack:interaction:anticoagulant-nsaid" in cited
+
+
+def test_of_a_table_in_steps_only_the_patients_own_step_is_quoted_where_not_all_fit(ask) -> None:
+    answer = ask("Is metformin still safe for her?", "demo-adeyemi")["answer"]  # eGFR 37
+    assert "eGFR: 30 to 44; Metformin: do not start; halve the dose" in answer
+    assert "full dose" not in answer
+    assert "contraindicated" not in answer
+
+
+def test_what_bears_on_an_organ_comes_with_the_reading_before(ask) -> None:
+    answer = ask("how have her kidneys been since spring?", "demo-adeyemi")["answer"]
+    assert "37 mL/min/1.73m2 on 5 Nov 2026" in answer
+    assert "before that 40 mL/min/1.73m2 on 12 May 2026" in answer
+
+
+def test_a_question_on_vaccines_is_not_answered_with_lipids(ask) -> None:
+    answer = ask("which vaccines does a 68 year old with diabetes need?")["answer"]
+    assert "statin" not in answer
