@@ -8,19 +8,15 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from bedside.clinical.packs import Pack, PackFile, load_pack, parse_pack
-from bedside.clinical.rules import Reference, Severity, deployed, means, reference
+from bedside.clinical.packs import PackFile, load_pack, parse_pack
+from bedside.clinical.rules import GRAVITY, Reference, Severity, deployed, means, reference
 from bedside.core.value import value
 
 __all__ = [
     "InteractionRule",
     "InteractionTable",
     "Interactions",
-    "interaction_packs",
-    "interaction_rules",
-    "interactions_between",
     "interactions_with",
-    "named_in_table",
     "read_table",
     "shipped",
 ]
@@ -116,8 +112,7 @@ class Interactions:
                 for rule in self._of(a):
                     if rule.fits(a, b):
                         found.setdefault(rule.id, (rule, a, b))
-        order = {"critical": 0, "warning": 1, "info": 2}
-        return tuple(sorted(found.values(), key=lambda row: (order[row[0].severity], row[0].id)))
+        return tuple(sorted(found.values(), key=lambda row: (GRAVITY[row[0].severity], row[0].id)))
 
     def named(self, generics: Sequence[str]) -> bool:
         """Does any rule name this medicine or a class of it? Else the tables know nothing of it."""
@@ -174,25 +169,3 @@ def interactions_with(tables: Iterable[InteractionTable]) -> Interactions:
 def shipped() -> Interactions:
     """The tables of entry points and ours, read once."""
     return interactions_with(())
-
-
-def interaction_packs() -> tuple[Pack, ...]:
-    """The packs of the shipped tables."""
-    return shipped().packs
-
-
-def interaction_rules() -> tuple[InteractionRule, ...]:
-    """Every rule of the shipped tables."""
-    return shipped().rules
-
-
-def interactions_between(
-    one: Iterable[str], other: Iterable[str]
-) -> tuple[tuple[InteractionRule, str, str], ...]:
-    """`Interactions.between` of the shipped tables."""
-    return shipped().between(one, other)
-
-
-def named_in_table(generics: Sequence[str]) -> bool:
-    """`Interactions.named` of the shipped tables."""
-    return shipped().named(generics)

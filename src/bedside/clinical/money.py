@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bedside.clinical.packs import Pack, PackFile, load_pack
+from bedside.clinical.packs import PackFile, load_pack
 from bedside.core.value import value
 from bedside.language.number_words import ONES, TENS
 
@@ -100,11 +100,6 @@ def rates() -> Rates:
         as_of=table.as_of,
         source=table.pack.source,
     )
-
-
-def pack() -> Pack:
-    """What the table says of itself."""
-    return _table().pack
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Literal, TypeVar
 
@@ -12,9 +12,11 @@ from bedside.clinical.packs import Pack, PackFile, parse_pack
 from bedside.core.errors import BadInput
 from bedside.core.value import value
 
-__all__ = ["Reference", "Severity", "deployed", "means", "names", "reference", "words_fit"]
+__all__ = ["GRAVITY", "Reference", "Severity", "deployed", "means", "reference", "words_fit"]
 
 Severity = Literal["critical", "warning", "info"]
+GRAVITY: Mapping[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
+"""The order of severities, the gravest first."""
 M = TypeVar("M", bound=PackFile)
 _WORD = re.compile(r"[a-z0-9]+")
 _CLASS = "@"
@@ -51,11 +53,6 @@ def means(generic: str, party: Iterable[str], *, exempt: Iterable[str] = ()) -> 
         return False
     classes = {f"{_CLASS}{key}" for key in class_of(generic)}
     return any(one == generic or one in classes for one in party)
-
-
-def names(party: Iterable[str]) -> tuple[str, ...]:
-    """The classes that a party names, without the sign."""
-    return tuple(one.removeprefix(_CLASS) for one in party if one.startswith(_CLASS))
 
 
 def words_fit(name: str, wanted: Sequence[Sequence[str]], *, but: Sequence[str] = ()) -> bool:

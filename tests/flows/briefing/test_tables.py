@@ -14,9 +14,7 @@ from bedside.clinical.drugs import class_name, drugs, ingredients_of
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.clinical.interactions import (
     InteractionTable,
-    interaction_rules,
-    interactions_between,
-    named_in_table,
+    shipped,
 )
 from bedside.clinical.ranges import ranged
 from bedside.clinical.rules import deployed, words_fit
@@ -25,7 +23,7 @@ from bedside.core.errors import BadInput, InvalidArgument
 from bedside.settings import load_settings
 from bedside.wiring.tables import deployers_interactions
 
-EVERY = (*interaction_rules(), *dosing_rules(), *caution_rules(), *screening_rules())
+EVERY = (*shipped().rules, *dosing_rules(), *caution_rules(), *screening_rules())
 
 
 @pytest.mark.requirement("EN-K9")
@@ -41,14 +39,14 @@ def test_every_rule_names_its_source_terms_place_and_review():
 
 def test_there_are_enough_rules_and_analytes():
     assert len(EVERY) >= 60
-    assert len(interaction_rules()) >= 40
+    assert len(shipped().rules) >= 40
     assert len(ranged()) >= 60
 
 
 def test_every_medicine_and_class_of_a_rule_is_known():
     known = {one.generic for one in drugs()}
     parties = [
-        *(name for rule in interaction_rules() for name in (*rule.left, *rule.right)),
+        *(name for rule in shipped().rules for name in (*rule.left, *rule.right)),
         *(name for rule in dosing_rules() for name in rule.drugs),
         *(name for rule in caution_rules() for name in rule.medicines),
     ]
@@ -60,19 +58,19 @@ def test_every_medicine_and_class_of_a_rule_is_known():
 
 
 def test_a_pair_is_found_in_either_order_and_exempt_medicines_are_not_meant():
-    one = interactions_between(("naproxen",), ("warfarin",))
-    other = interactions_between(("warfarin",), ("naproxen",))
+    one = shipped().between(("naproxen",), ("warfarin",))
+    other = shipped().between(("warfarin",), ("naproxen",))
     assert [row[0].id for row in one] == [row[0].id for row in other]
     assert "anticoagulant-nsaid" in [row[0].id for row in one]
-    aspirin = [row[0].id for row in interactions_between(("aspirin",), ("warfarin",))]
+    aspirin = [row[0].id for row in shipped().between(("aspirin",), ("warfarin",))]
     assert "anticoagulant-nsaid" not in aspirin
     assert "anticoagulant-antiplatelet" in aspirin
 
 
 def test_an_unknown_medicine_interacts_with_nothing_and_is_not_covered():
-    assert interactions_between(ingredients_of("Zibbolex"), ("warfarin",)) == ()
-    assert not named_in_table(ingredients_of("Zibbolex"))
-    assert named_in_table(("warfarin",))
+    assert shipped().between(ingredients_of("Zibbolex"), ("warfarin",)) == ()
+    assert not shipped().named(ingredients_of("Zibbolex"))
+    assert shipped().named(("warfarin",))
 
 
 def published(creatinine: float, age: int, sex: str) -> float:

@@ -9,6 +9,7 @@ from itertools import groupby
 from bedside.clinical.screening import ScreeningRule, screening_rules
 from bedside.core.context import Item
 from bedside.flows.briefing.findings import Cited, Flag
+from bedside.flows.briefing.phrases import inside, joined
 from bedside.flows.briefing.reading import Chart, plain
 from bedside.flows.briefing.references import (
     entry,
@@ -82,7 +83,7 @@ def overdue_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
             description=tuple(_due(one) for one in quiet),
             rule="+".join(one.rule for one in quiet),
             action=Cited(
-                text="Consider measuring " + _joined([_names(one) for one in quiet]),
+                text="Consider measuring " + joined([_names(one) for one in quiet]),
                 items=tuple(_rule_items(quiet)),
             ),
             weight=3.0,
@@ -124,10 +125,8 @@ def screening_flags(chart: Chart) -> Iterator[Flag]:
     """
     if not chart.adult or chart.died or chart.age is None:
         return
-    missing = [
-        (rule, _last(chart, rule)) for rule in screening_rules() if _wanted(chart, rule) is not None
-    ]
-    missing = [(rule, last) for rule, last in missing if not _recent(rule, last, chart.today)]
+    wanted = [(rule, _last(chart, rule)) for rule in screening_rules() if _wanted(chart, rule)]
+    missing = [(rule, last) for rule, last in wanted if not _recent(last, chart.today)]
     for group, rows in groupby(missing, key=lambda row: row[0].group):
         some = list(rows)
         yield Flag(
@@ -141,7 +140,7 @@ def screening_flags(chart: Chart) -> Iterator[Flag]:
             rule="+".join(f"screening-{rule.id}" for rule, _ in some),
             action=Cited(
                 text="Consider offering "
-                + _joined([_inside(rule.name) for rule, _ in some])
+                + joined([inside(rule.name) for rule, _ in some])
                 + ", unless it was done elsewhere",
                 items=tuple(rule_item(rule.reference) for rule, _ in some),
             ),
@@ -149,19 +148,20 @@ def screening_flags(chart: Chart) -> Iterator[Flag]:
         )
 
 
-def _wanted(chart: Chart, rule: ScreeningRule) -> ScreeningRule | None:
+def _wanted(chart: Chart, rule: ScreeningRule) -> bool:
+    """Does the rule mean this person, and is it not pointless?"""
     assert chart.age is not None
     problems = [plain(one.name) for one in chart.problems]
     if not rule.means(sex=chart.sex, age=chart.age, problems=problems):
-        return None
+        return False
     if rule.smoker and not _smokes(chart):
-        return None
+        return False
     if rule.bmi is not None and not _heavy(chart, rule.bmi):
-        return None
+        return False
     done = [
         fact.name for category in ("conditions", "procedures") for fact in chart.record.of(category)
     ]
-    return None if rule.pointless(done) else rule
+    return not rule.pointless(done)
 
 
 def _heavy(chart: Chart, least: int) -> bool:
@@ -191,7 +191,7 @@ def _last(chart: Chart, rule: ScreeningRule) -> tuple[Fact, int] | None:
         for fact in chart.record.of(category):
             if fact.when is None or fact.when.date() > chart.today:
                 continue
-            for one in _with_parts(fact):
+            for one in (fact, *fact.parts):
                 key = analyte_key(one) if category == "observations" else ""
                 years = [kind.years for kind in rule.evidence if kind.fits(one.name, key)]
                 if not years:
@@ -203,16 +203,14 @@ def _last(chart: Chart, rule: ScreeningRule) -> tuple[Fact, int] | None:
     return None if best is None else (best[1], best[2])
 
 
-def _with_parts(fact: Fact) -> tuple[Fact, ...]:
-    return (fact, *fact.parts)
-
-
 def _plus(day: date, years: int) -> date:
-    return date(day.year + years, day.month, min(day.day, 28))
+    try:
+        return day.replace(year=day.year + years)
+    except ValueError:  # 29 February
+        return day.replace(year=day.year + years, day=28)
 
 
-def _recent(rule: ScreeningRule, last: tuple[Fact, int] | None, today: date) -> bool:
-    del rule
+def _recent(last: tuple[Fact, int] | None, today: date) -> bool:
     if last is None:
         return False
     fact, years = last
@@ -236,14 +234,3 @@ def _said(chart: Chart, rule: ScreeningRule, last: tuple[Fact, int] | None, *, d
         text=f"{rule.name}{due}: last {plain(fact.name)}, {day} ({age}); {asked}",
         items=(entry(fact), rule_item(rule.reference)),
     )
-
-
-def _inside(name: str) -> str:
-    return name if name[:2].isupper() else name[:1].lower() + name[1:]
-
-
-def _joined(parts: Sequence[str]) -> str:
-    some = list(dict.fromkeys(parts))
-    if len(some) <= 1:
-        return "".join(some)
-    return ", ".join(some[:-1]) + " and " + some[-1]

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
+from bedside.clinical.rules import Severity
 from bedside.core.context import Item
 from bedside.core.value import value
 
-__all__ = ["Action", "Briefing", "Category", "Cited", "Flag", "Level", "Severity", "Summary"]
+__all__ = [
+    "MILDER",
+    "Action",
+    "Briefing",
+    "Category",
+    "Cited",
+    "Flag",
+    "Level",
+    "Severity",
+    "Summary",
+]
 
 Category = Literal["labs", "medications", "conditions", "screening", "other"]
-Severity = Literal["critical", "warning", "info"]
 Level = Literal["high", "medium", "low"]
+MILDER: Mapping[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
+"""A grade milder: for what rests on an old entry."""
 
 
 @value

@@ -18,7 +18,7 @@ from bedside.flows.briefing.findings import Briefing, Cited, Summary
 from bedside.flows.briefing.merge import merged
 from bedside.flows.briefing.plan import Nothing, chart_in, guidance_in, plan_turn, second_round
 from bedside.flows.briefing.rules import by_rule
-from bedside.flows.briefing.text import as_json, write
+from bedside.flows.briefing.text import as_json, source_json, write
 from bedside.flows.briefing.tool import SEARCH, SPENT
 from bedside.flows.briefing.written import SCHEMA, WrittenBriefing, checks_of
 from bedside.flows.flow import Done, Flow, Step, View
@@ -183,19 +183,7 @@ def _once(findings: Any) -> tuple[Any, ...]:
 def _sources(final: Done[Nothing]) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for cited in final.verdict.citations:
-        source = cited.span.source
-        found.setdefault(
-            cited.n,
-            {
-                "n": cited.n,
-                "kind": source.kind,
-                "id": str(source.id),
-                "title": source.title,
-                "section": source.section,
-                "date": source.dated.isoformat() if source.dated else None,
-                "superseded": source.superseded,
-            },
-        )
+        found.setdefault(cited.n, {"n": cited.n, **source_json(cited.span.source)})
     return [found[n] for n in sorted(found)]
 
 

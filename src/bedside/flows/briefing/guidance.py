@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
@@ -68,7 +69,7 @@ class Guidance:
     """
 
     sentences: tuple[Cited, ...]
-    state: str
+    state: Literal["found", "none", "failed", "not asked"]
     superseded: tuple[str, ...] = ()
 
 

@@ -11,7 +11,8 @@ from bedside.clinical.dosing import dosing_rules_for
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.core.context import Item
 from bedside.core.value import value
-from bedside.flows.briefing.findings import Cited, Flag, Severity
+from bedside.flows.briefing.findings import MILDER, Cited, Flag, Severity
+from bedside.flows.briefing.phrases import inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
 from bedside.flows.briefing.references import entry, rule_item
 from bedside.record.fhir.dates import spoken_date
@@ -19,7 +20,6 @@ from bedside.record.needs import Fact
 
 __all__ = ["Kidney", "caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
 
-_MILDER: dict[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
 _WEIGHT = {"interaction": 9.0, "caution": 8.5, "dosing": 8.0, "duplicate": 6.0}
 
 
@@ -49,7 +49,7 @@ def interaction_flags(chart: Chart) -> Iterator[Flag]:
         yield Flag(
             category="medications",
             severity=severity,
-            title=f"{_upper(left)} with {right}",
+            title=f"{opening(left)} with {right}",
             description=(
                 Cited(
                     text=f"{one.name} and {other.name} are both current: {rule.text}",
@@ -77,13 +77,13 @@ def duplicate_flags(chart: Chart) -> Iterator[Flag]:
         if len(members) < 2:  # noqa: PLR2004 - two make a duplicate
             continue
         severity, remark = _as_old(chart, group.severity, tuple(members.values()))
-        named = _joined([one.name for one in members.values()])
+        named = joined([one.name for one in members.values()])
         yield Flag(
             category="medications",
             severity=severity,
-            title=f"Two {group.name}: {_joined(list(members))}"
+            title=f"Two {group.name}: {joined(members)}"
             if len(members) == 2  # noqa: PLR2004
-            else f"Several {group.name}: {_joined(list(members))}",
+            else f"Several {group.name}: {joined(members)}",
             description=(
                 Cited(
                     text=f"{named} are current, all of them {group.name}: usually one is taken at a "
@@ -97,7 +97,7 @@ def duplicate_flags(chart: Chart) -> Iterator[Flag]:
             ),
             rule=f"duplicate-{group.id}",
             action=Cited(
-                text=f"Consider whether all of these {group.name} are taken ({_joined(list(members))})",
+                text=f"Consider whether all of these {group.name} are taken ({joined(members)})",
                 items=(rule_item(group.reference),),
             ),
             weight=_WEIGHT["duplicate"],
@@ -123,10 +123,10 @@ def _caution(chart: Chart, medicine: Medicine, problem: Fact | None, rule: Cauti
     severity, remark = _as_old(chart, rule.severity, (medicine,))
     generic = medicine.generics[0]
     if problem is None:
-        title, text = f"{_upper(generic)}", f"{medicine.name} is current: {rule.text}"
+        title, text = opening(generic), f"{medicine.name} is current: {rule.text}"
     else:
         name = plain(problem.name)
-        title = f"{_upper(generic)} and {_lower(name)}"
+        title = f"{opening(generic)} and {inside(name)}"
         text = f"{medicine.name} is current, and {name} is an open problem: {rule.text}"
     items = (entry(medicine.fact), *((entry(problem),) if problem else ()))
     return Flag(
@@ -152,12 +152,12 @@ def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
                 continue
             severity, remark = _as_old(chart, rule.severity, (medicine,))
             if kidney.stale and severity == rule.severity:
-                severity = _MILDER[severity]
+                severity = MILDER[severity]
             generic = next(one for one in medicine.generics if one in rule.drugs)
             yield Flag(
                 category="medications",
                 severity=severity,
-                title=f"{_upper(generic)} and kidney function",
+                title=f"{opening(generic)} and kidney function",
                 description=(
                     Cited(
                         text=f"{medicine.name} is current; {kidney.said}: {rule.text}",
@@ -183,26 +183,11 @@ def _as_old(
     """
     stale = [one for one in medicines if one.fact.stale]
     if stale and chart.old:
-        severity = _MILDER[severity]
-    said = _joined(
+        severity = MILDER[severity]
+    said = joined(
         [f"{one.name} ({spoken_date(one.fact.when.date())})" for one in stale if one.fact.when]
     )
     if not said:
         return severity, ()
     text = f"Ordered long ago, so check that it is still taken: {said}"
     return severity, (Cited(text=text, items=tuple(entry(one.fact) for one in stale)),)
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _lower(text: str) -> str:
-    """As inside a sentence; abbreviations keep their capitals."""
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]
-
-
-def _joined(parts: Sequence[str]) -> str:
-    if len(parts) <= 1:
-        return "".join(parts)
-    return ", ".join(parts[:-1]) + " and " + parts[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bedside.core.context import Item
@@ -21,6 +21,8 @@ _MARKER = re.compile(r"\s*\[\d{1,4}\]")
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 _OWN_OPTIONS = 5
 _WEIGHT = 5.5
+Shown = Mapping[int, Sequence[Item]]
+"""The items that the model saw, by source number."""
 
 
 def merged(base: Briefing, wrote: Done[Nothing]) -> Briefing:
@@ -46,7 +48,7 @@ def merged(base: Briefing, wrote: Done[Nothing]) -> Briefing:
         said = _sentences(row, shown)
         if not said:
             continue
-        place = _about(flags, row, said)
+        place = _about(flags, row)
         if place is not None:
             flags[place] = replace(flags[place], description=(*flags[place].description, *said))
             continue
@@ -85,11 +87,10 @@ def _unusable(wrote: Done[Nothing]) -> Cited:
     return Cited(text=f"The model's answer {why}, so this briefing is by rule alone")
 
 
-def _about(flags: Sequence[Flag], row: Kept, said: Sequence[Cited]) -> int | None:
-    """The rule flag that these sentences are about: shared evidence, and a shared word in the title."""
+def _about(flags: Sequence[Flag], row: Kept) -> int | None:
+    """The place of the rule flag that a piece is about: shared evidence, and a shared title word."""
     mine = {str(cited.span.source.id) for cited in row.citations}
     words = set(stems(row.piece.title))
-    del said
     for place, flag in enumerate(flags):
         theirs = {str(item.span.source.id) for item in flag.items if item.span is not None}
         if mine & theirs and words & set(stems(flag.title)):
@@ -97,12 +98,12 @@ def _about(flags: Sequence[Flag], row: Kept, said: Sequence[Cited]) -> int | Non
     return None
 
 
-def _whole(row: Kept, shown: object) -> Cited:
+def _whole(row: Kept, shown: Shown) -> Cited:
     """A piece as one sentence with all of its citations."""
     return _cited(row.text, row.citations, shown)
 
 
-def _sentences(row: Kept, shown: object) -> tuple[Cited, ...]:
+def _sentences(row: Kept, shown: Shown) -> tuple[Cited, ...]:
     """The sentences of a piece, each with its own citations; one without joins the one before."""
     found: list[Cited] = []
     at = 0
@@ -122,7 +123,7 @@ def _sentences(row: Kept, shown: object) -> tuple[Cited, ...]:
     return tuple(one for one in found if one.items)
 
 
-def _cited(text: str, citations: Sequence[Citation], shown: object) -> Cited:
+def _cited(text: str, citations: Sequence[Citation], shown: Shown) -> Cited:
     items: list[Item] = []
     quotes: list[str] = []
     for one in citations:
@@ -134,9 +135,8 @@ def _cited(text: str, citations: Sequence[Citation], shown: object) -> Cited:
     return Cited(text=plain, items=tuple(items), quotes=tuple(quotes), counted=False)
 
 
-def _item(cited: Citation, shown: object) -> Item | None:
+def _item(cited: Citation, shown: Shown) -> Item | None:
     """The item that held the quote, whole, so that its context counts at the last check too."""
-    assert isinstance(shown, dict)
     for item in shown.get(cited.n, ()):
         if (
             item.span is not None

@@ -57,9 +57,9 @@ class Chart:
     """A record as the rules read it.
 
     `today` is the day of the briefing. `age` is in completed years at that day (at death for one
-    who died), `None` when unknown. `problems` are open and clinical, each once; `all_problems` also
-    closed ones. `interactions` are the tables in force. `ends` is the day of the newest entry; `old` is True where that is more than
-    eighteen months ago.
+    who died), `None` when unknown. `problems` are open and clinical, each once. `ends` is the day
+    of the newest entry; `old` is True where that is more than eighteen months ago. `interactions` are
+    the tables in force.
     """
 
     record: RecordFacts

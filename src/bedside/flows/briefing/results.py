@@ -8,8 +8,9 @@ from bedside.clinical.dosing import egfr_ckd_epi_2021
 from bedside.clinical.drugs import ingredients_of
 from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.context import Item
-from bedside.flows.briefing.findings import Category, Cited, Flag, Severity
+from bedside.flows.briefing.findings import MILDER, Category, Cited, Flag
 from bedside.flows.briefing.medicines import Kidney
+from bedside.flows.briefing.phrases import opening
 from bedside.flows.briefing.reading import Chart, age_at, plain
 from bedside.flows.briefing.references import (
     allergy_reference,
@@ -47,7 +48,6 @@ _SLOW = {"bmi", "weight", "waist"}
 _PASSING = {"temperature", "heart_rate", "respiratory_rate", "oxygen_saturation", "pain"}
 """Measurements of one moment: an old one is not worth repeating for its own sake."""
 _PRESSURES = {"systolic_bp", "diastolic_bp"}
-_MILDER: dict[Severity, Severity] = {"critical": "warning", "warning": "info", "info": "info"}
 
 
 def kidney_of(chart: Chart) -> Kidney | None:
@@ -147,10 +147,10 @@ def _abnormal(
     severity = first.severity
     if _grave(first) and severity == "info":
         severity = "warning"  # an old one: nobody telephones now, and nobody should miss it
-    slow = analyte_key(fact) in _SLOW
+    key = analyte_key(fact)
+    slow = key in _SLOW
     if slow and severity == "warning":
         severity = "info"
-    key = analyte_key(fact)
     passed = fact.stale and key in _PASSING
     ask = (fact.stale or severity == "critical") and not (slow or passed or chart.died)
     name = "blood pressure" if key in _PRESSURES else short_name(fact)
@@ -305,8 +305,8 @@ def _against_result(chart: Chart, insight: Insight) -> Flag:
         text += "; ordered long ago, so check that it is still taken"
     return Flag(
         category="medications",
-        severity=_MILDER[insight.severity] if old else insight.severity,
-        title=f"{name[:1].upper()}{name[1:]} and {short_name(result)}",
+        severity=MILDER[insight.severity] if old else insight.severity,
+        title=f"{opening(name)} and {short_name(result)}",
         description=(Cited(text=text, items=items),),
         rule=insight.rule,
         action=Cited(

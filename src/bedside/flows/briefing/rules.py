@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from bedside.clinical.rules import GRAVITY
 from bedside.flows.briefing.coverage import checked
 from bedside.flows.briefing.due import overdue_flags, screening_flags
 from bedside.flows.briefing.findings import Action, Briefing, Cited, Flag, Level
@@ -27,9 +28,8 @@ from bedside.flows.briefing.results import (
 from bedside.flows.briefing.summary import notes_of, summary_of
 from bedside.flows.briefing.together import combination_flags
 
-__all__ = ["GRAVITY", "actions_of", "by_rule", "in_order", "rule_flags"]
+__all__ = ["actions_of", "by_rule", "in_order", "rule_flags"]
 
-GRAVITY = {"critical": 0, "warning": 1, "info": 2}
 _LEVEL: dict[str, Level] = {"critical": "high", "warning": "medium", "info": "low"}
 _ACTIONS = 8
 _REPEATS = 2

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bedside.core.context import Item, Numbering
+from bedside.core.source import Source
 from bedside.core.turn import Draft, Quote
 from bedside.flows.briefing.findings import Briefing, Cited, Flag
 
-__all__ = ["PRIORITIES", "Sheet", "as_json", "priorities", "write"]
+__all__ = ["PRIORITIES", "Sheet", "as_json", "priorities", "source_json", "write"]
 
 PRIORITIES = 3
 _MARKER = re.compile(r"\[(\d{1,4})\]")
@@ -237,15 +238,20 @@ def _citation(item: Item, words: str, numbering: Numbering) -> dict[str, Any]:
     start = item.span.start + (item.body.find(words) if words != item.body else 0)
     return {
         "n": numbering[source.id, source.revision],
-        "source": {
-            "kind": source.kind,
-            "id": str(source.id),
-            "title": source.title,
-            "section": source.section,
-            "date": source.dated.isoformat() if source.dated else None,
-            "superseded": source.superseded,
-        },
+        "source": source_json(source),
         "start": start,
         "end": start + len(words),
         "quote": words,
+    }
+
+
+def source_json(source: Source) -> dict[str, Any]:
+    """A cited source as the briefing lists it."""
+    return {
+        "kind": source.kind,
+        "id": str(source.id),
+        "title": source.title,
+        "section": source.section,
+        "date": source.dated.isoformat() if source.dated else None,
+        "superseded": source.superseded,
     }
