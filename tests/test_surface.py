@@ -45,6 +45,22 @@ def test_importing_does_no_work_and_loads_no_heavy_library() -> None:
     assert min(times) < 150
 
 
+def test_the_command_line_tells_its_commands_without_loading_the_engine() -> None:
+    code = (
+        "import sys\nfrom bedside.cli.parser import build_parser\nbuild_parser()\n"
+        "print([m for m in ('bedside.wiring', 'sqlalchemy', 'numpy') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_the_formats_of_a_note_on_the_command_line_are_those_that_are_rendered() -> None:
+    from bedside.cli.options import FORMATS as OFFERED
+    from bedside.flows.notes.outputs import FORMATS
+
+    assert OFFERED == FORMATS
+
+
 @pytest.mark.requirement("EN-S9")
 def test_the_parts_load_on_the_base_dependencies_alone() -> None:
     """With every app library made unimportable, each part still imports."""

@@ -10,22 +10,10 @@ from typing import Any
 from bedside.cli.show import receipt_line
 from bedside.wiring import Ask, Engine, Who
 
-__all__ = ["QUESTION", "add_briefing_commands", "brief"]
+__all__ = ["QUESTION", "brief"]
 
 DONE, PARTLY = 0, 3
 QUESTION = "Brief me on this patient."
-
-
-def add_briefing_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside brief`."""
-    text = "brief on a patient: what to see first, each finding with its evidence"
-    parser = commands.add_parser("brief", parents=[common], help=text, description=text)
-    parser.add_argument("patient", metavar="PATIENT", help="id, record number or name")
-    parser.add_argument("--focus", metavar="TEXT", help="what the visit is about, for a model")
-    parser.add_argument("--model", metavar="M", help="provider:model for this turn")
-    parser.add_argument("--session", metavar="ID")
-    parser.add_argument("--key", metavar="KEY", help="idempotency key")
-    parser.add_argument("--no-call", action="store_true", help="assemble the first call only")
 
 
 async def brief(engine: Engine, options: argparse.Namespace, who: Who) -> int:

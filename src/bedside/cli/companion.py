@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bedside.cli.options import STEP
 from bedside.core.errors import BadInput, BedsideError
 from bedside.core.ids import ActorId
 from bedside.flows.companion.deeds import DEEDS
@@ -19,34 +20,10 @@ from bedside.wiring import Engine, Who
 from bedside.wiring.companion import send, talk
 from bedside.wiring.leaving import erase_side
 
-__all__ = ["add_companion_commands", "companion"]
+__all__ = ["companion"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
-_STEP = (
-    '{"person", "text"} or {"person", "invite" | "approve" | "share" | "withdraw" | "consent": ...}'
-)
 _CHAT = "/as NAME  /invite NAME  /approve  /share  /acknowledge  /withdraw  /consent  /quit"
-
-
-def add_companion_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside companion` and its actions."""
-    text = "two people and a guide, each in a space of their own: scripted or interactive"
-    parser = commands.add_parser("companion", help=text, description=text)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    run = actions.add_parser("run", parents=[common], help="run a script of both people's turns")
-    run.add_argument(
-        "--script", required=True, metavar="FILE", help=f"JSON lines: {_STEP}; - is standard input"
-    )
-    chat = actions.add_parser("chat", parents=[common], help="talk in the terminal")
-    chat.add_argument("--person", metavar="NAME", default="me", help="who writes")
-    for one in (run, chat):
-        one.add_argument("--session", metavar="ID", help="go on with a conversation")
-        one.add_argument("--model", metavar="M", help="provider:model for these turns")
-    gone = actions.add_parser(
-        "erase", parents=[common], help="remove one person's side, and prove it"
-    )
-    gone.add_argument("--person", required=True, metavar="ID", help="whose side")
-    gone.add_argument("--session", metavar="ID", help="of this conversation only")
 
 
 async def companion(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -110,7 +87,7 @@ def _lines(script: str) -> list[str]:
         raise BadInput(script, why=f"it cannot be read ({type(error).__name__})") from None
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
-        raise BadInput(script, why="it has no line", do=f"Write {_STEP}, one a line.")
+        raise BadInput(script, why="it has no line", do=f"Write {STEP}, one a line.")
     return lines
 
 
@@ -118,13 +95,13 @@ def _step(line: str, place: int) -> Mapping[str, Any]:
     try:
         step = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadInput(f"line {place}", why="it is no JSON", do=f"Write {_STEP}.") from None
+        raise BadInput(f"line {place}", why="it is no JSON", do=f"Write {STEP}.") from None
     if not isinstance(step, dict) or not isinstance(step.get("person"), str) or not step["person"]:
-        raise BadInput(f"line {place}", why="it names no person", do=f"Write {_STEP}.")
+        raise BadInput(f"line {place}", why="it names no person", do=f"Write {STEP}.")
     if len([name for name in step if name == "text" or name in DEEDS]) != 1:
-        raise BadInput(f"line {place}", why="it is not one step", do=f"Write {_STEP}.")
+        raise BadInput(f"line {place}", why="it is not one step", do=f"Write {STEP}.")
     if "text" in step and not isinstance(step["text"], str):
-        raise BadInput(f"line {place}", why="its text is no text", do=f"Write {_STEP}.")
+        raise BadInput(f"line {place}", why="its text is no text", do=f"Write {STEP}.")
     return step
 
 

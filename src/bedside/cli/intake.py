@@ -14,29 +14,9 @@ from bedside.core.errors import BadInput, BedsideError, InvalidArgument
 from bedside.wiring import Engine, Who
 from bedside.wiring.intake import require_case, send, start_case, upload
 
-__all__ = ["add_intake_commands", "intake"]
+__all__ = ["intake"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
-
-
-def add_intake_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside intake` and its actions."""
-    text = "a patient's intake: scripted, interactive, or as the coordinator sees it"
-    parser = commands.add_parser("intake", help=text, description=text)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    run = actions.add_parser("run", parents=[common], help="run a script of messages")
-    run.add_argument(
-        "--script",
-        required=True,
-        metavar="FILE",
-        help='JSON lines: {"text"}, {"upload": path} or {"language": code}; - is standard input',
-    )
-    chat = actions.add_parser("chat", parents=[common], help="talk in the terminal")
-    for one in (run, chat):
-        one.add_argument("--case", metavar="ID", help="go on with a case")
-        one.add_argument("--procedure", metavar="P", help="what a new case is about")
-        one.add_argument("--model", metavar="M", help="provider:model for these turns")
 
 
 async def intake(engine: Engine, options: argparse.Namespace, who: Who) -> int:

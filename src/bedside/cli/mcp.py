@@ -6,30 +6,14 @@ import argparse
 import asyncio
 import sys
 from importlib.metadata import entry_points
-from typing import Any
 
 from bedside.core.errors import InvalidArgument
 from bedside.settings import Settings
 from bedside.wiring import build_engine
 
-__all__ = ["add_mcp_command", "serve_mcp"]
+__all__ = ["serve_mcp"]
 
 DONE = 0
-
-
-def add_mcp_command(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside mcp`."""
-    text = "serve guideline search (and patients, where allowed) to MCP clients"
-    parser = commands.add_parser("mcp", parents=[common], help=text, description=text)
-    parser.add_argument("--http", action="store_true", help="streamable HTTP at /mcp, not a pipe")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8322)
-    parser.add_argument(
-        "--records", action="store_true", help="offer the read-only patient tools, too"
-    )
-    parser.add_argument(
-        "--patient", action="append", default=[], metavar="ID", help="with --records: only these"
-    )
 
 
 def serve_mcp(options: argparse.Namespace, settings: Settings) -> int:

@@ -9,24 +9,9 @@ from typing import Any
 
 from bedside.wiring import Engine, Who, memories
 
-__all__ = ["add_memory_commands", "memory"]
+__all__ = ["memory"]
 
 DONE = 0
-
-
-def add_memory_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside memory consent|withdraw|list|forget`."""
-    text = "notes about your work that the copilot remembers, with your consent"
-    parser = commands.add_parser("memory", help=text, description=text)
-    does = parser.add_subparsers(dest="does", required=True, metavar="DO")
-
-    def add(name: str, help_text: str) -> Any:
-        return does.add_parser(name, parents=[common], help=help_text, description=help_text)
-
-    add("consent", "let the copilot remember what you ask it to ('Remember that I prefer ...')")
-    add("withdraw", "take the consent back; every note goes with it")
-    add("list", "show the consent and the notes")
-    add("forget", "remove one note").add_argument("note", metavar="ID")
 
 
 async def memory(engine: Engine, options: argparse.Namespace, who: Who) -> int:

@@ -12,39 +12,14 @@ from typing import Any
 
 from bedside.cli.show import receipt_line
 from bedside.core.errors import BadInput, BedsideError
-from bedside.flows.notes.outputs import FORMATS, rendered
+from bedside.flows.notes.outputs import rendered
 from bedside.wiring import Engine, Who
 from bedside.wiring.notes import note_of, read_note_file, read_summary, summarise
 from bedside.wiring.notes_batch import Batch, note_files
 
-__all__ = ["add_note_commands", "note"]
+__all__ = ["note"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
-
-
-def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside note` and its actions."""
-    text = "summarise a clinical note, check a summary, find a note's sections"
-    parser = commands.add_parser("note", help=text, description=text)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    run = actions.add_parser("summarise", parents=[common], help="summary and plan of notes")
-    run.add_argument("paths", nargs="+", metavar="PATH", help="files, or folders of notes")
-    run.add_argument("--out", metavar="DIR", help="one file a note; done ones are left as they are")
-    run.add_argument("--format", choices=FORMATS, default="json")
-    run.add_argument("--patient", metavar="ID", help="whose notes these are")
-    run.add_argument("--model", metavar="M", help="provider:model for this turn")
-    run.add_argument("--no-call", action="store_true", help="assemble the first call only")
-
-    check = actions.add_parser(
-        "evaluate", parents=[common], help="check a summary against its note"
-    )
-    check.add_argument("file", metavar="FILE", help="a summary, or a summary and a plan, as JSON")
-    check.add_argument("--note", required=True, metavar="NOTE", help="the note it is about")
-    check.add_argument("--html", metavar="FILE", help="write the report as a page, too")
-
-    find = actions.add_parser("sections", parents=[common], help="the sections of a note")
-    find.add_argument("file", metavar="FILE")
 
 
 async def note(engine: Engine, options: argparse.Namespace, who: Who) -> int:

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bedside import __version__
-from bedside.cli.briefing import add_briefing_commands
-from bedside.cli.companion import add_companion_commands
-from bedside.cli.intake import add_intake_commands
-from bedside.cli.mcp import add_mcp_command
-from bedside.cli.memory import add_memory_commands
-from bedside.cli.notes import add_note_commands
-from bedside.cli.sop import add_sop_commands
+from bedside.cli.options import (
+    add_briefing_commands,
+    add_companion_commands,
+    add_intake_commands,
+    add_mcp_command,
+    add_memory_commands,
+    add_note_commands,
+    add_sop_commands,
+)
 
 __all__ = ["BENCHES", "COMMANDS", "EVALS", "Parser", "build_parser"]
 

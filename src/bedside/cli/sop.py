@@ -7,7 +7,6 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from bedside.context import o200k
 from bedside.core.errors import BadInput, NotFound
@@ -18,22 +17,9 @@ from bedside.sop.find import bundled, find
 from bedside.sop.lint import Problem, lint_all, lint_base, lint_file
 from bedside.wiring import Engine, Who
 
-__all__ = ["add_sop_commands", "sop"]
+__all__ = ["sop"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
-
-
-def add_sop_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Register `bedside sop` and its actions."""
-    text = "check the contracts of the intake, or show one"
-    parser = commands.add_parser("sop", help=text, description=text)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    check = actions.add_parser(
-        "lint", parents=[common], help="problems of contracts; the shipped ones without FILE"
-    )
-    check.add_argument("files", nargs="*", metavar="FILE", help="contracts as YAML")
-    view = actions.add_parser("show", parents=[common], help="a contract, by id, code or name")
-    view.add_argument("id", metavar="ID")
 
 
 async def sop(engine: Engine, options: argparse.Namespace, who: Who) -> int:
