@@ -31,7 +31,10 @@ from bedside.core.turn import (
 )
 from bedside.core.value import value
 
-__all__ = ["Done", "Flow", "Opened", "Release", "Step", "View"]
+__all__ = [
+    "Done", "Flow", "Opened", "Release", "Step", "View", "last_step", "no_changes", "no_jobs", "no_more",
+    "no_rule", "same_state",
+]  # fmt: skip
 
 S = TypeVar("S")
 Release = Literal["plain", "sentence", "whole", "never"]
@@ -123,27 +126,72 @@ class Done(Generic[S]):
     used: tuple[ToolUse, ...] = ()
 
 
+def no_more(view: View[Any]) -> tuple[Need[Any], ...]:
+    """No second round of needs."""
+    del view
+    return ()
+
+
+def no_rule(view: View[Any]) -> Draft | None:
+    """No rule takes the whole question."""
+    del view
+
+
+def last_step(view: View[S]) -> Done[S]:
+    """What the last step gave is the turn's answer."""
+    return view.done[-1]
+
+
+def no_changes(view: View[Any]) -> tuple[Change, ...]:
+    """Nothing of the state changes."""
+    del view
+    return ()
+
+
+def same_state(state: S, change: Change) -> S:
+    """The state of a flow that keeps none."""
+    del change
+    return state
+
+
+def no_jobs(view: View[Any]) -> tuple[Job, ...]:
+    """Nothing is left to do after the answer."""
+    del view
+    return ()
+
+
 @value
 class Flow(Generic[S]):
-    """One application, declared.
+    """One application, declared. Every function is pure.
 
     `more` names the second and last round of needs. `answer` takes the whole question by rule, or
     returns `None`. `next` sees the checked results of earlier steps and gives the next step, or
     `None`. `reduce` runs inside the commit, on the state as it is then. `checks` are those of a
     drafted answer by rule.
+
+    `dump` and `load` turn a state into JSON and back. A state with a private part (`private`) is the
+    tree `{"shared": ..., "mine": ...}`, kept as two rows: one for all, one per person, and the other
+    person's row is never loaded; `load` then gets `None` for a row that was never written. `admits`
+    says whether an actor takes part in a conversation that somebody else began; without it a
+    conversation is its first actor's alone.
+
+    `observers` are flows over the same state, by the kind of the job that runs them after the
+    answer; each of their steps has `release="never"`. `pin` chooses what a session keeps from its
+    first turn on, given (session, tenant, hot data, live settings): the architecture, say. `chain`
+    gives the flows to try in turn, all over one state; without it the flow stands alone.
     """
 
     name: str
     version: str
     initial: Callable[[], S]
     plan: Callable[[TurnRequest, Opened[S]], Plan]
-    more: Callable[[View[S]], tuple[Need[Any], ...]]
-    answer: Callable[[View[S]], Draft | None]
+    more: Callable[[View[S]], tuple[Need[Any], ...]] = no_more
+    answer: Callable[[View[S]], Draft | None] = no_rule
     next: Callable[[View[S]], Step[S] | None]
-    compose: Callable[[View[S]], Done[S]]
-    changes: Callable[[View[S]], tuple[Change, ...]]
-    reduce: Callable[[S, Change], S]
-    jobs: Callable[[View[S]], tuple[Job, ...]]
+    compose: Callable[[View[S]], Done[S]] = last_step
+    changes: Callable[[View[S]], tuple[Change, ...]] = no_changes
+    reduce: Callable[[S, Change], S] = same_state
+    jobs: Callable[[View[S]], tuple[Job, ...]] = no_jobs
     checks: tuple[Check, ...] = ()
     dump: Callable[[S], object] | None = None
     load: Callable[[Any], S] | None = None

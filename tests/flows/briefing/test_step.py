@@ -90,3 +90,12 @@ def test_with_no_model_the_only_step_calls_none(demo_home):
     step = BRIEFING.next(view_of(demo_home, frozenset()))
     assert step is not None
     assert step.calls == 0
+
+
+@pytest.mark.requirement("EN-G4")
+def test_the_briefing_is_held_to_its_own_guardrails() -> None:
+    from bedside.flows.briefing import BRIEFING
+
+    (check,) = BRIEFING.checks
+    wanted = {"G1", "G2", "G5", "G6", "G7", "G8", "G10", "G11", "G12", "G13"}  # EN-G4, as it stands
+    assert set(check.policy.ids) == wanted

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from bedside.core.context import Budget
-from bedside.core.turn import Change, Draft, Job, Route
+from bedside.core.turn import Draft, Route
 from bedside.flows.briefing.blocks import CONTEXT_TOKENS, LOOP_TOKENS, OUTPUT_TOKENS, blocks_of
 from bedside.flows.briefing.findings import Briefing, Cited, Summary
 from bedside.flows.briefing.merge import merged
@@ -22,7 +22,7 @@ from bedside.flows.briefing.text import as_json, source_json, write
 from bedside.flows.briefing.tool import SEARCH, SPENT
 from bedside.flows.briefing.written import SCHEMA, WrittenBriefing, checks_of
 from bedside.flows.flow import Done, Flow, Step, View
-from bedside.grounding.guardrails.policy import guardrails
+from bedside.grounding.guardrails.policy import Guardrails, guardrails
 
 __all__ = ["BRIEFING"]
 
@@ -88,8 +88,8 @@ def _sent_beside(*, agent: bool) -> list[Any]:
     return [SCHEMA, *tool]
 
 
-def _guards() -> Any:
-    return guardrails("copilot", patient=True)
+def _guards() -> Guardrails:
+    return guardrails("briefing", patient=True)
 
 
 def _last_step(view: View[Nothing]) -> Step[Nothing]:
@@ -206,21 +206,6 @@ def _loop(wrote: Done[Nothing] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _changes(view: View[Nothing]) -> tuple[Change, ...]:
-    del view
-    return ()
-
-
-def _reduce(state: Nothing, change: Change) -> Nothing:
-    del change
-    return state
-
-
-def _jobs(view: View[Nothing]) -> tuple[Job, ...]:
-    del view
-    return ()
-
-
 BRIEFING: Flow[Nothing] = Flow(
     name="briefing",
     version="1",
@@ -230,8 +215,5 @@ BRIEFING: Flow[Nothing] = Flow(
     answer=_answer,
     next=_next,
     compose=_compose,
-    changes=_changes,
-    reduce=_reduce,
-    jobs=_jobs,
-    checks=(guardrails("copilot"),),
+    checks=(guardrails("briefing"),),
 )

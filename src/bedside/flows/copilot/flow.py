@@ -8,14 +8,14 @@ step asks a model within 6,000 tokens, and the extractive writer stands in where
 from __future__ import annotations
 
 from bedside.core.context import Budget
-from bedside.core.turn import Change, Draft, Job, Route
+from bedside.core.turn import Draft, Route
 from bedside.flows.copilot.blocks import BUDGET_TOKENS, OUTPUT_TOKENS, blocks_of, country_of
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.plain_writer import write_for_reader
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, plan_turn, second_round
 from bedside.flows.copilot.rules import rule_draft
 from bedside.flows.copilot.writer import write_unaided
-from bedside.flows.flow import Done, Flow, Step, View
+from bedside.flows.flow import Flow, Step, View
 from bedside.grounding.guardrails.policy import Guardrails, guardrails
 from bedside.grounding.prose import Prose
 
@@ -67,25 +67,6 @@ def _guards(view: View[Nothing]) -> Guardrails:
     )
 
 
-def _compose(view: View[Nothing]) -> Done[Nothing]:
-    return view.done[-1]
-
-
-def _changes(view: View[Nothing]) -> tuple[Change, ...]:
-    del view
-    return ()
-
-
-def _reduce(state: Nothing, change: Change) -> Nothing:
-    del change
-    return state
-
-
-def _jobs(view: View[Nothing]) -> tuple[Job, ...]:
-    del view
-    return ()
-
-
 COPILOT: Flow[Nothing] = Flow(
     name="copilot",
     version="1",
@@ -94,9 +75,5 @@ COPILOT: Flow[Nothing] = Flow(
     more=second_round,
     answer=_answer,
     next=_next,
-    compose=_compose,
-    changes=_changes,
-    reduce=_reduce,
-    jobs=_jobs,
     checks=(guardrails("copilot"),),
 )
