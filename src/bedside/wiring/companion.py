@@ -298,18 +298,52 @@ def take_back(
     for person in people:
         change = Change(part="mine", path="purge", op="remove", value=text, by="observer")
         reduce_state(COMPANION, connection, tenant, session, person, (change,))
-    touched = _scrub_messages(connection, tenant, session, author, text)
-    _scrub_turns(connection, tenant, session, author, text, share)
+    own = _drafts_by_rule(connection, tenant, session, author)
+    touched = _scrub_messages(connection, tenant, session, author, text, own)
+    _scrub_turns(connection, tenant, session, author, text, share, own)
     erase.purge(
         connection, tenant=TenantId(tenant), session=session, sources=sorted(touched),
         texts=(text,), at=at,
     )  # fmt: skip
 
 
+def _drafts_by_rule(
+    connection: Connection, tenant: str, session: str, author: str
+) -> tuple[str, ...]:
+    """Drafts of the other's that no model wrote, in every form that the other's turns showed.
+
+    Rules make a draft of its author's words and a template that both people's drafts share, so its
+    words are never taken for the withdrawn text's. A model may have had that text before it.
+    """
+    rows = connection.execute(
+        select(turn.c.result)
+        .where(turn.c.tenant == tenant, turn.c.session == session)
+        .where(turn.c.actor != author, turn.c.flow == COMPANION.name)
+        .order_by(turn.c.started_at)
+    ).scalars()
+    by_rule: dict[str, bool] = {}
+    found: list[str] = []
+    for tree in (json.loads(body) for body in rows if body):
+        draft = tree.get("draft")
+        if not draft:
+            continue
+        if by_rule.setdefault(draft["id"], bool(tree["templated"])):
+            found.append(draft["text"])
+    return tuple(dict.fromkeys(found))
+
+
 def _scrub_messages(
-    connection: Connection, tenant: str, session: str, author: str, text: str
+    connection: Connection,
+    tenant: str,
+    session: str,
+    author: str,
+    text: str,
+    own: Sequence[str],
 ) -> set[str]:
-    """The guide's messages to the other that hold the text, or five words of it in a row."""
+    """The guide's messages to the other that hold the text, or five words of it in a row.
+
+    Words that the other's `own` drafts have too are no sign of it.
+    """
     rows = connection.execute(
         select(message.c.source, source_table.c.text)
         .join(
@@ -322,7 +356,7 @@ def _scrub_messages(
     touched: set[str] = set()
     for row in rows:
         clean = _cut(row.text, text)
-        if overlaps(clean.replace(WITHDRAWN, ""), (text,)):
+        if overlaps(clean.replace(WITHDRAWN, ""), (text,), given=own):
             clean = WITHDRAWN
         if clean == row.text:
             continue
@@ -337,7 +371,13 @@ def _scrub_messages(
 
 
 def _scrub_turns(
-    connection: Connection, tenant: str, session: str, author: str, text: str, share: str
+    connection: Connection,
+    tenant: str,
+    session: str,
+    author: str,
+    text: str,
+    share: str,
+    own: Sequence[str],
 ) -> None:
     """Results, traces and prompts of the other's turns in which the text stands."""
     rows = connection.execute(
@@ -348,14 +388,14 @@ def _scrub_turns(
     for row in rows:
         for column, body in ((turn.c.result, row.result), (turn.c.trace, row.trace)):
             tree = json.loads(body) if body else None
-            clean = _without(tree, text)
+            clean = _without(tree, text, own)
             if clean != tree:
                 connection.execute(
                     update(turn)
                     .where(turn.c.tenant == tenant, turn.c.id == row.id)
                     .values({column.name: json.dumps(clean, ensure_ascii=False)})
                 )
-        _scrub_prompts(connection, tenant, row.id, text, share)
+        _scrub_prompts(connection, tenant, row.id, text, share, own)
 
 
 def _cut(within: str, text: str) -> str:
@@ -365,19 +405,25 @@ def _cut(within: str, text: str) -> str:
     return within.replace(f"\n\n{text}\n\n", f"\n\n{WITHDRAWN}\n\n")
 
 
-def _without(tree: Any, text: str) -> Any:
+def _without(tree: Any, text: str, own: Sequence[str]) -> Any:
     if isinstance(tree, str):
         clean = _cut(tree, text)
-        return WITHDRAWN if overlaps(clean.replace(WITHDRAWN, ""), (text,)) else clean
+        held = overlaps(clean.replace(WITHDRAWN, ""), (text,), given=own)
+        return WITHDRAWN if held else clean
     if isinstance(tree, list):
-        return [_without(one, text) for one in tree]
+        return [_without(one, text, own) for one in tree]
     if isinstance(tree, dict):
-        return {key: _without(one, text) for key, one in tree.items()}
+        return {key: _without(one, text, own) for key, one in tree.items()}
     return tree
 
 
 def _scrub_prompts(
-    connection: Connection, tenant: str, turn_id: str, text: str, share: str
+    connection: Connection,
+    tenant: str,
+    turn_id: str,
+    text: str,
+    share: str,
+    own: Sequence[str],
 ) -> None:
     """A prompt that showed the share is kept no more; its turn can then not be rebuilt."""
     parts = connection.execute(
@@ -395,7 +441,7 @@ def _scrub_prompts(
         for part in parts
         if share in part.body
         or (len(text) >= _SHORTEST and text in part.body)
-        or overlaps(part.body, (text,))
+        or overlaps(part.body, (text,), given=own)
     ]
     for digest in gone:
         connection.execute(

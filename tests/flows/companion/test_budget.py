@@ -172,6 +172,22 @@ def test_system_prompts_are_inside_their_sizes():
         assert whole <= 4_000
 
 
+@pytest.mark.requirement("CM-01")
+@pytest.mark.parametrize(
+    ("shared", "name"),
+    [
+        (Shared(people=("anna",)), "invitation"),
+        (Shared(people=("anna",), invited=("ben",)), "onboarding"),
+        (Shared(people=("anna", "ben")), "onboarding"),
+    ],
+)
+def test_the_invitations_prompt_is_for_one_who_has_nobody_yet(shared, name):
+    stage = TABLES.stages[0]
+    move = Move(said=read("Hello", TABLES.words), stage=stage, before=stage, kind="onboarding",
+                state=Pair(shared=shared, mine=Mine()))  # fmt: skip
+    assert [part for part, _ in system_text(TABLES, move)][2] == name
+
+
 @pytest.mark.requirement("CM-13")
 def test_no_factor_alone_reaches_the_large_model():
     rules = TABLES.rules["router"]

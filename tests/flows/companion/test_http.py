@@ -121,3 +121,30 @@ def test_a_person_erases_their_side_over_http_and_cannot_erase_the_others(tmp_pa
         assert receipt.json()["residual_bytes"] == 0
         assert client.get("/v1/companion/s1", headers=login("anna")).status_code == 404
         assert client.get("/v1/companion/s1", headers=login("ben")).status_code == 200
+
+
+@pytest.mark.requirement("CM-11")
+def test_a_safety_officer_reads_a_private_turn_only_once_its_writer_reports_it(tmp_path):
+    signed = token(
+        SECRET, actor="olga", roles=("safety", "admin", "clinician"), patients=None,
+        expires=int(time.time()) + 600,
+    )  # fmt: skip
+    officer = {"Authorization": f"Bearer {signed}"}
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        told = says(client, "anna", "s1", "My secret is the letter in the drawer.").json()
+        other = says(client, "anna", "s1", "And the key.").json()
+
+        def read(turn: str) -> list[int]:
+            parts = ("", "/prompt", "/trace")
+            return [client.get(f"/v1/turns/{turn}{p}", headers=officer).status_code for p in parts]
+
+        assert read(told["turn_id"]) == [404, 404, 404]
+        assert client.get("/v1/companion/s1", headers=officer).status_code == 404
+        assert client.get("/v1/sources/msg-s1-0", headers=officer).status_code == 404
+        report = {"target": "answer", "kind": "unsafe", "note": ""}
+        url = f"/v1/turns/{told['turn_id']}/reports"
+        assert client.post(url, json=report, headers=officer).status_code == 404
+        filed = client.post(url, json=report, headers=login("anna"))
+        assert filed.status_code < 300, filed.text
+        assert read(told["turn_id"]) == [200, 200, 200]
+        assert read(other["turn_id"]) == [404, 404, 404]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from house import House
+from house import SESSION, House
 
+from bedside.core.ids import ActorId
 from bedside.testing.provider import FakeProvider, Received, Said
+from bedside.wiring.companion import overview
 
 TAGS = "<thinking>\nMode: {mode}\nUserIntensity: 6\nFeelHeardCheck: Y\nStrategy: zebra plan\n</thinking>\n"
 
@@ -290,3 +293,23 @@ def test_a_side_flow_can_be_asked_for_by_name(tmp_path):
     assert turn["dispatch"] == "linked_thoughts"
     assert turn["stage"] == 1
     assert any("Linked inner thoughts." in one.text for one in asked)
+
+
+@pytest.mark.requirement("CM-12")
+def test_a_models_draft_that_repeats_a_withdrawn_text_goes_from_the_messages(tmp_path):
+    given = "I imagine that you felt afraid in the ward at night."
+    repeated = "You wrote that I felt afraid in the ward at dawn."
+    reply = TAGS.format(mode="PERSPECTIVE") + f"<draft>{repeated}</draft>Is it so?"
+
+    async def story(house):
+        await house.both_heard()
+        ident = await house.give("anna", given)
+        await house.says("ben", "What is there for me?")
+        who = replace(house.engine.local(), actor=ActorId("ben"))
+        before = (await overview(house.engine, who, SESSION))["messages"]
+        await house.says("anna", withdraw=ident)
+        return before, (await overview(house.engine, who, SESSION))["messages"]
+
+    (before, after), _ = told(tmp_path, says(reply), story)
+    assert any(repeated in one["text"] for one in before)
+    assert not any("felt afraid in the ward" in one["text"] for one in after)

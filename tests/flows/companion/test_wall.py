@@ -202,3 +202,34 @@ def test_the_other_cannot_read_a_turn_a_prompt_or_a_message_of_mine(tmp_path):
     refused, seen = anyio.run(go)
     assert refused == 3
     assert "secret" not in seen
+
+
+@pytest.mark.requirement("CM-12")
+def test_a_withdrawal_leaves_the_others_own_draft_of_the_same_template(tmp_path):
+    """Both drafts are the bundled template around each person's own words: five words run alike."""
+
+    async def go():
+        house = House(tmp_path)
+        try:
+            await house.both_heard()
+            annas = await house.says("anna", "I think he feels afraid and alone in the ward.")
+            await house.says("anna", share=annas["draft"]["id"])
+            bens = await house.says("ben", "I think she feels tired and overwhelmed.")
+            who = replace(house.engine.local(), actor=ActorId("ben"))
+            before = json.dumps(await overview(house.engine, who, SESSION))
+            await house.says("anna", withdraw=annas["draft"]["id"])
+            kept = await house.engine.turn(bens["turn_id"], who)
+            after = json.dumps(await overview(house.engine, who, SESSION))
+            return annas["draft"]["text"], bens["draft"], before, after, kept
+        finally:
+            await house.engine.close()
+
+    annas, bens, before, after, kept = anyio.run(go)
+    assert "lonely and afraid" in annas
+    assert "tired and overwhelmed" in bens["text"]
+    assert annas in before
+    assert annas not in after
+    assert "lonely and afraid" not in json.dumps(kept)
+    assert kept["draft"] == bens
+    assert bens["text"] in kept["answer"]
+    assert WITHDRAWN in kept["answer"]

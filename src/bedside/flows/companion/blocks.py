@@ -27,10 +27,9 @@ _SUMMARY_TOKENS = 800
 def system_text(tables: Tables, move: Move, *, prompt: str = "") -> tuple[tuple[str, str], ...]:
     """The parts of the system prompt, as (name, text): what is fixed first, so that it caches."""
     parts = [("base", tables.prompt("base")), ("facilitator", tables.prompt("facilitator"))]
-    stage = move.stage
-    name = prompt or (
-        "invitation" if stage.id == 0 and move.state.shared.other("") is None else stage.prompt
-    )
+    stage, shared = move.stage, move.state.shared
+    alone = len({*shared.people, *shared.invited}) < 2  # noqa: PLR2004 - it takes two people
+    name = prompt or ("invitation" if stage.id == 0 and alone else stage.prompt)
     parts.append((name, tables.prompt(name)))
     if move.said.process:
         parts.append(("overview", tables.prompt("overview")))
