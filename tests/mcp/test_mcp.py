@@ -123,6 +123,18 @@ def test_the_sdks_client_searches_over_a_pipe(home):
     assert text.startswith("<clinical_guidelines>")
     assert text.count("<source id=") == 3
     assert len(found.structured_content["hits"]) == 3
+    fields = {
+        "rank",
+        "score",
+        "document_id",
+        "document",
+        "section",
+        "chunk_id",
+        "start",
+        "end",
+        "text",
+    }
+    assert all(fields <= hit.keys() for hit in found.structured_content["hits"])
 
 
 @pytest.mark.requirement("BR-06")

@@ -1,12 +1,14 @@
 """From segments and a question to ranked chunks: filter, three lists, fusion, feedback. Pure.
 
 The lists are BM25, cosine, and the documents that the query names by their metadata; reciprocal rank
-fusion favours none. A passage leans on its document. For a topic among short documents, feedback asks
-once more with what the best hits have in common (Rocchio 1971 for the vector, RM3, Abdul-Jaleel and
-others 2004, for the words) and lets passages that resemble each other lend each other a part of their
-score (Diaz 2005). A direct question wants one
-passage and not its neighbours: its first scores stand, and words count less, since its few words name
-the subject that many passages share.
+fusion favours none. A passage leans on its document.
+
+For a topic among short documents, feedback asks once more with what the best hits have in common
+(Rocchio 1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words) and lets passages that
+resemble each other lend each other a part of their score (Diaz 2005).
+
+A direct question wants one passage and not its neighbours: its first scores stand, and words count
+less, since its few words name the subject that many passages share.
 """
 
 from __future__ import annotations

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from bedside.core.errors import InvalidArgument, NotFound
 from bedside.flows.briefing.tool import DESCRIPTION, NAME, SCHEMA, need_for
-from bedside.knowledge.render import EMPTY
+from bedside.knowledge.render import render
 from bedside.mcp_server.access import Scope
 from bedside.wiring import Ask, Engine, Who
 
@@ -120,7 +119,7 @@ class Tools:
         hits = found["hits"]
         for hit in hits:
             hit["n"] = self._number(str(who.tenant), hit["chunk_id"])
-        return Answer(text=_rendered(hits), body=found)
+        return Answer(text=render(hits), body=found)
 
     def _number(self, tenant: str, chunk: str) -> int:
         if len(self._numbers) >= _MOST_NUMBERS:
@@ -162,23 +161,6 @@ def _text(arguments: Mapping[str, Any], name: str) -> str:
     if not isinstance(found, str) or not found.strip():
         raise InvalidArgument(name, found=type(found).__name__, want="a text")
     return found.strip()
-
-
-def _rendered(hits: list[dict[str, Any]]) -> str:
-    """The passages as a model reads them: escaped, so that no text can close its element (EN-K8)."""
-    if not hits:
-        return f"<clinical_guidelines>\n{EMPTY}\n</clinical_guidelines>"
-    parts = [
-        f'<source id="{hit["n"]}" document="{escape(hit["document"], quote=True)}" '
-        f'section="{escape(hit["section"], quote=True)}" score="{_score(hit):.2f}">\n'
-        f"{escape(hit['text'], quote=False)}\n</source>"
-        for hit in hits
-    ]
-    return "<clinical_guidelines>\n" + "\n".join(parts) + "\n</clinical_guidelines>"
-
-
-def _score(hit: Mapping[str, Any]) -> float:
-    return hit["score"] if hit.get("similarity") is None else hit["similarity"]
 
 
 def _plain(node: Any, depth: int = 0) -> str:
