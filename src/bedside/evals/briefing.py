@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from bedside.core.errors import BadInput
+from bedside.evals import briefing_retrieval
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, build_engine
 
@@ -343,12 +343,7 @@ def _key(flag: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _retrieval(data: Path, cache: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-    """How often a situation finds its guideline section, where that measure and its data are here."""
-    if find_spec("bedside.evals.briefing_retrieval") is None:
-        return {"skipped": "the retrieval measure is not installed"}
+    """How often a situation finds its guideline section, where its data are here."""
     if not (data / "guidelines").is_dir():
         return {"skipped": "no guidelines in the measuring data"}
-    found: dict[str, Any] = import_module("bedside.evals.briefing_retrieval").run(
-        data, cache=cache, tell=tell
-    )
-    return found
+    return briefing_retrieval.run(data, cache=cache, tell=tell)

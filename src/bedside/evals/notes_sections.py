@@ -18,7 +18,7 @@ from typing import Any
 
 from bedside.core.value import value
 from bedside.language.note_sections import note_sections
-from bedside.language.section_kinds import SectionKind, kind_of
+from bedside.language.section_kinds import SectionKind
 
 __all__ = ["run_sections"]
 
@@ -269,6 +269,6 @@ def _mts(folder: Path, *, seed: int) -> Iterator[_Note]:
             kind, names = _NAMES[label]
             title = rng.choice(names)
             gold.append((len(text) + style.index("{}"), title))
-            kinds.append(kind_of(title) if kind == "history" else kind)
+            kinds.append(kind)
             text += style.format(title, body)
         yield _Note(text=text, gold=tuple(gold), kinds=tuple(kinds))

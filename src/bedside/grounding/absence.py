@@ -306,7 +306,8 @@ def _denied_things(theirs: Read) -> frozenset[str]:
     return frozenset(
         term.key
         for one in missing(theirs.text)
-        for term in (*Read(one.text).words, *Read(one.text).drugs, *Read(one.text).analytes)
+        for said in (Read(one.text),)
+        for term in (*said.words, *said.drugs, *said.analytes)
     )
 
 

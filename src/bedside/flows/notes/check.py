@@ -7,6 +7,7 @@ with its reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -183,7 +184,7 @@ def check_plan(reply: Reply, note: Note, summary: Sequence[Statement]) -> Checke
         else:
             removed.append((said or "(an item without text)", found))
     kept.sort(key=lambda one: one.number)
-    numbered = tuple(_numbered(one, number) for number, one in enumerate(kept, 1))
+    numbered = tuple(replace(one, number=number) for number, one in enumerate(kept, 1))
     return Checked(plan=numbered, removed=tuple(removed))
 
 
@@ -230,18 +231,6 @@ _FIGURES = frozenset(
      "drug_not_in_source", "laterality_mismatch"}
 )  # fmt: skip
 """What a plan may not bring in anew; its advice itself is the model's."""
-
-
-def _numbered(one: Recommendation, number: int) -> Recommendation:
-    return Recommendation(
-        number=number,
-        text=one.text,
-        source=one.source,
-        start=one.start,
-        end=one.end,
-        confidence=one.confidence,
-        guard=one.guard,
-    )
 
 
 def check_sections(reply: Reply, note: Note) -> list[NoteSection] | None:

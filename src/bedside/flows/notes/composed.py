@@ -25,6 +25,7 @@ from bedside.flows.notes.summary import (
     plan_json,
     summary_json,
 )
+from bedside.grounding.cite import parse_chunk
 from bedside.language.section_kinds import kind_of
 
 __all__ = ["Summarised", "compose", "summarised"]
@@ -67,7 +68,7 @@ def summarised(view: View[Any], note: Note, parts: Sequence[Pass]) -> Summarised
             why = found.broken
         own = extract(note)[0] if own is None else own
         held = {chunk.id for chunk in chunks}
-        here = tuple(one for one in own if _chunk_of(one.source) in held)
+        here = tuple(one for one in own if parse_chunk(one.source).chunk in held)
         read.append(Checked(statements=here))
         place = "summary" if len(parts) == 1 else f"summary, pass {number} of {len(parts)}"
         missing.append(f"{place}: extracted from the note, because {why}")
@@ -79,10 +80,6 @@ def summarised(view: View[Any], note: Note, parts: Sequence[Pass]) -> Summarised
         by_model=by_model,
         missing=tuple(missing),
     )
-
-
-def _chunk_of(source: str) -> str:
-    return source.rsplit(" section, ", 1)[1].split(":", 1)[0]
 
 
 def compose(
@@ -236,7 +233,7 @@ def _contradictions(found: Summarised) -> list[Finding]:
 
 
 def _of_allergies(one: Statement) -> bool:
-    title = one.source.rsplit(" section, ", 1)[0]
+    title = parse_chunk(one.source).section
     return kind_of(title) == "allergies" or "allerg" in one.text.lower()
 
 

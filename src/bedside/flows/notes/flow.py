@@ -32,6 +32,7 @@ from bedside.flows.notes.reply import (
     Reply,
 )
 from bedside.flows.notes.summary import PARTS, TITLES, Statement
+from bedside.grounding.cite import parse_chunk
 from bedside.grounding.guardrails.policy import Guardrails, Policy
 
 __all__ = ["NOTES", "need_of"]
@@ -167,7 +168,7 @@ def _step(
 
 def _plan_step(view: View[Nothing], note: Note, found: Summarised) -> Step[Nothing]:
     prompt = prompt_of("plan_generation", view.opened.data)
-    titles = dict.fromkeys(one.source.rsplit(" section, ", 1)[0] for one in found.statements)
+    titles = dict.fromkeys(parse_chunk(one.source).section for one in found.statements)
     data = {
         "section_titles_list": (Item("\n".join(f"- {title}" for title in titles), key="titles"),),
         "summary_sections": tuple(_summary_items(found.statements)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from bedside.core.value import value
 from bedside.grounding.doses import doses
@@ -20,14 +20,7 @@ from bedside.language.sentences import sentences
 __all__ = ["FACT_KINDS", "Fact", "FactKind", "covered", "facts"]
 
 FactKind = Literal["problems", "medicines", "allergies", "vitals", "labs", "orders"]
-FACT_KINDS: tuple[FactKind, ...] = (
-    "problems",
-    "medicines",
-    "allergies",
-    "vitals",
-    "labs",
-    "orders",
-)
+FACT_KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 
 @value

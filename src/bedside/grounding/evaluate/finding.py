@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from bedside.core.value import value
 
@@ -14,18 +14,10 @@ Structural = Literal[
 Dimension = Literal[
     "numbers", "units", "doses", "dates", "medicines", "negation", "laterality", "subject", "support"
 ]  # fmt: skip
-Kind = Literal[
-    "section_mismatch", "span_error", "bad_id", "format_error", "orphan_claim",
-    "numbers", "units", "doses", "dates", "medicines", "negation", "laterality", "subject", "support",
-    "duplicate",
-]  # fmt: skip
-STRUCTURAL: tuple[Structural, ...] = (
-    "section_mismatch", "span_error", "bad_id", "format_error", "orphan_claim",
-)  # fmt: skip
+Kind = Structural | Dimension | Literal["duplicate"]
+STRUCTURAL: tuple[Structural, ...] = get_args(Structural)
 """What is wrong with the citation itself."""
-DIMENSIONS: tuple[Dimension, ...] = (
-    "numbers", "units", "doses", "dates", "medicines", "negation", "laterality", "subject", "support",
-)  # fmt: skip
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 """In what the words differ from what they cite."""
 
 

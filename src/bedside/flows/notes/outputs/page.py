@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from bedside.flows.notes.summary import PARTS, TITLES
+from bedside.grounding.cite import parse_chunk
 
 __all__ = ["to_page"]
 
@@ -86,9 +87,9 @@ def to_page(turn: Mapping[str, Any], text: str) -> str:
 
 
 def _item(text: str, source: str) -> str:
-    span = source.rsplit(":", 1)[-1].split("-")
+    cited = parse_chunk(source)
     return (
-        f'<a class="item" href="#note" data-s="{int(span[0])}" data-e="{int(span[1])}">{escape(text)}</a> '
+        f'<a class="item" href="#note" data-s="{cited.start}" data-e="{cited.end}">{escape(text)}</a> '
         f"<small>{escape(source)}</small>"
     )
 
