@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[2] / "../shared/data"
     ("text", "names"),
     [
         ("Mr. Logan Walker is a 58-year-old male.", ["Logan Walker"]),
-        ("Brian White is a 58-year-old male. White agrees.", ["Brian White"]),
+        ("Brian White is a 58-year-old male. White agrees.", ["Brian White", "White"]),
         ("Patient: O'Brien, Saoirse", ["O'Brien, Saoirse"]),
         ("NAME: CHIDI OKAFOR", ["CHIDI OKAFOR"]),
         ("Dictated by Thandiwe MacDonald, MD", ["Thandiwe MacDonald"]),
@@ -34,13 +34,7 @@ DATA = Path(__file__).parents[2] / "../shared/data"
     ],
 )
 def test_a_person_is_found_where_notes_name_people(text, names):
-    found = [text[a:b] for a, b in people(text)]
-    if "van der" in names[0]:
-        assert found[0].endswith("Berg")
-    elif "White agrees" in text:
-        assert found[0] == "Brian White"
-    else:
-        assert found == names
+    assert [text[a:b] for a, b in people(text)] == names
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,9 @@ class Request:
 class Written:
     """One answer. `pieces` are streamed as they stand; without them `text` goes word by word.
 
-    `calls` follow the text where calling is allowed, and come without a text all the same. `cut` breaks off after the pieces. `fail`
-    raises `NoModel` with these words instead.
+    `calls` follow the text where calling is allowed; without a text they come all the same, as long
+    as the request has tools. `cut` breaks off after the pieces. `fail` raises `NoModel` with these
+    words instead.
     """
 
     text: str = ""
