@@ -12,6 +12,7 @@ from bedside.flows.intake.signals import (
     declines,
     defers,
     doubts,
+    wants_person,
 )
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import State
@@ -126,7 +127,9 @@ def first_sentence(text: str) -> str:
 
 def short_answer(text: str, *, most: int) -> Value | None:
     """The message as an answer in words: at most so many, no question, nothing declined."""
-    if declines(text) or doubts(text) or defers(text) or speaks_of_matching(text):
+    if declines(text) or doubts(text) or defers(text):
+        return None
+    if wants_person(text) or speaks_of_matching(text):
         return None
     start, end = whole(text)
     first = next(iter(SENTENCE.finditer(text, start)), None)

@@ -224,7 +224,9 @@ def _named(found: Value) -> Value:
     return replace(found, value=words.title()) if words in {words.lower(), words.upper()} else found
 
 
-_NOT_A_NAME = re.compile(r"\b(?:budget|money|pay|paying|take|need|want|have)\b", re.IGNORECASE)
+_NOT_A_NAME = re.compile(
+    r"\b(?:budget|money|pay|paying|take|need|want|have)\b|ميزاني|बजट", re.IGNORECASE
+)
 
 
 def _name_asked(field: Field, context: Context) -> Value | None:

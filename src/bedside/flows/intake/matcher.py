@@ -129,6 +129,4 @@ def _scored(one: Provider, contract: Contract, state: State) -> Match:  # noqa: 
 def _usd(found: Any) -> float | None:
     if isinstance(found, Mapping) and found.get("usd") is not None:
         return float(found["usd"])
-    if isinstance(found, Mapping) and found.get("currency") == "USD":
-        return float(found["amount"])
     return None

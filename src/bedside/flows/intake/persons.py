@@ -17,7 +17,8 @@ _CARER = re.compile(
     r"was (?:told|advised|diagnosed)|has been (?:told|advised|diagnosed)|has (?:a |severe |bad |knee|hip|heart|cataract|torn|blocked))\b"
     r"|\b(?:asking|writing|calling|inquiring|enquiring|here) (?:for|on behalf of) (?:someone|somebody|a friend|a relative)\b"
     r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot (?:for )?me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
-    r"|(?:لأمي|لأبي|لوالدتي|لوالدي|मेरी माँ|मेरे पिता|माँ के लिए|पिता(?:जी)? के लिए)",
+    r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे पिता|माँ के लिए|पिता(?:जी)? के लिए)"
+    rf"|(?<!\w)(?:{RELATIVE})\s+[تي]حتاج",
     re.IGNORECASE,
 )
 _PATIENT = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bedside.flows.intake.lexicon import data
 
-__all__ = ["SPOKEN", "joined", "phrase"]
+__all__ = ["SPOKEN", "document_words", "joined", "phrase"]
 
 SPOKEN = ("en", "ar", "hi")
 """The languages of the templates, English first."""
@@ -17,6 +17,17 @@ def phrase(name: str, language: str = "en", **more: object) -> str:
     table = data("phrases")
     words: str = table.get(language, {}).get(name) or table["en"][name]
     return words.format(**more) if more else words
+
+
+def document_words(kind: str, label: str, language: str) -> str:
+    """A document's name: the contract's label in English, else the phrase for its type.
+
+    A type without a phrase of its own (a deployer's) is "medical reports" in the language.
+    """
+    if language == "en":
+        return label
+    table = data("phrases").get(language, {})
+    return str(table.get(f"document_{kind}") or table.get("document_other") or label)
 
 
 def joined(parts: Sequence[str], language: str = "en") -> str:

@@ -11,7 +11,7 @@ from bedside.flows.intake.lexicon import RELATIVE
 __all__ = [
     "Asked", "Signals", "agrees", "corrects", "declines", "defers", "disagrees", "doubts",
     "not_applicable", "nothing",
-    "signals",
+    "signals", "wants_person",
 ]  # fmt: skip
 
 Asked = Literal["cost", "advice", "who", "privacy", "process", "provider", "duration", "other"]
@@ -45,6 +45,7 @@ _DEFER = _any(
     r"^\W*(?:(?:maybe|perhaps|ok(?:ay)?|sure|no|yes|i(?:'ll| will)(?: do (?:it|that))?|let's do (?:it|that)|rather)\W+)*"
     r"(?:later|not (?:right )?now|another time|next time|some other time|tomorrow|in a (?:bit|moment|minute|while))\b",
     r"\b(?:come|get) back to (?:that|it|this)\b|\b(?:ask|tell|answer|send|add|upload) (?:me |you |it |them |that )?(?:that |it )?later\b",
+    r"^\W*(?:لاحقا|لاحقًا|لاحقاً|فيما بعد|बाद में|फिर कभी)\W*$",
 )
 _NOT_APPLICABLE = _any(
     r"^\W*n\s*/?\s*a\W*$",
@@ -55,6 +56,7 @@ _CORRECT = _any(
     r"change(?:d)? my mind|on second thoughts?|i was wrong|made a mistake|typo|not .{1,20}, (?:but|it's)|"
     r"instead|rather than|let me correct|to correct|wrong|wait)\b",
     r"^\W*no,? (?:it(?:'s| is)|i(?:'m| am)|the)\b",
+    r"أقصد|اقصد|قصدي|أخطأت|मेरा मतलब|गलती से|ग़लती से",
 )
 _YES = _any(
     r"^\W*(?:yes|yeah|yep|yup|yea|ya|aye|sure|ok|okay|of course|certainly|absolutely|definitely|correct|right|"
@@ -74,7 +76,9 @@ _HUMAN = _any(
     r"representative|rep|coordinator|operator|manager|real one|people)\b",
     r"\b(?:want|need|prefer|get|give me) (?:a |an )?(?:real |live |actual )?(?:human|real person|live agent|human being)\b",
     r"\b(?:call me|phone me|ring me|can (?:someone|somebody|anyone) call)\b(?! (?:by|[A-Z]))",
-    r"أتحدث (?:إلى|مع) شخص|किसी (?:इंसान|व्यक्ति) से बात",
+    r"(?:أتحدث|اتحدث|التحدث|أتكلم|اتكلم|التكلم|أكلم|اكلم)\s+(?:(?:إلى|الى|مع)\s+)?(?:أي\s+)?"
+    r"(?:شخص|إنسان|انسان|موظف|منسق|أحد|احد)",
+    r"(?:इंसान|व्यक्ति|आदमी|समन्वयक|कर्मचारी|किसी) से बात",
 )
 _FEELINGS = [
     "scared",
@@ -109,6 +113,9 @@ _FEEL = re.compile(
     r"(?<![\w-])(?P<word>" + "|".join(_FEELINGS).replace("fed-up", r"fed\s+up") + r")(?![\w-])",
     re.IGNORECASE,
 )
+_FEEL_ELSEWHERE = re.compile(
+    r"خائف|قلقة?(?!\w)|متوتر|डर (?:लग|रह)|डरा हुआ|डरी हुई|घबराहट|चिंतित|परेशान हूँ"
+)
 _GRAVE = _any(
     rf"\b(?:my|our|her|his)\s+(?:late\s+)?{RELATIVE}\s+(?:just\s+|recently\s+|has\s+|had\s+)?(?:died|passed(?:\s+away)?)\b",
     rf"\b(?:lost|losing|buried)\s+(?:my|our|a|the)\s+(?:{RELATIVE}|pregnancy|twins?)\b",
@@ -117,21 +124,25 @@ _GRAVE = _any(
     r"\b(?:i have|i've got|diagnosed with|she has|he has|it is|it's)\s+(?:\w+\s+){0,2}(?:cancer|tumou?r|leuk(?:a)?emia|lymphoma|als|motor neurone)\b",
     r"\bterminal(?:ly ill)?\b|\b(?:weeks|months) to live\b",
     r"\b(?:was|been|being)\s+(?:raped|abused|assaulted|tortured|beaten)\b|\bdomestic violence\b",
+    r"(?:فقدت|توفي|توفيت|مات|ماتت)\s+(?:طفلي|طفلتي|ابني|ابنتي|زوجي|زوجتي|أمي|أبي|والدي|والدتي|جنيني|حملي)(?!\w)|إجهاض",
+    r"(?:माँ|मां|पिता(?:जी)?|पति|पत्नी|बेटे|बेटी|बच्चे) (?:का|की) (?:देहांत|निधन|मृत्यु|मौत)|गर्भपात",
 )
 _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
     ("cost", _any(
         r"\b(?:how much|what(?:'s| is| are| will| would| does)? (?:the |it |this )?(?:total )?(?:cost|price|fee|charge)|"
         r"(?:cost|price|prices|expensive|cheap|afford(?:able)?|quote|estimate|fees|charges)\b[^.!?]{0,60}\?)",
         r"\b(?:tell me|know|give me|idea of|ballpark)\b[^.!?]{0,25}\b(?:cost|costs|price|prices|estimate|quote)\b",
-        r"كم (?:تكلف|التكلفة|سعر)|कितना खर्च|कितने पैसे|खर्च कितना",
+        r"كم (?:ال)?(?:تكلف|سعر)|كم (?:ت|ي|ست|سي)كلف|ما (?:هي |هو )?(?:ال)?(?:تكلفة|سعر)|कीमत (?:क्या|कितनी)|कितनी कीमत|कितना पैसा|कितना खर्च|कितने पैसे|खर्च कितना",
     )),
     ("who", _any(
         r"\bare you (?:a |an |really |even )*(?:real|human|person|robot|bot|ai|doctor|nurse|machine|computer)\b",
         r"\bwho (?:are you|am i (?:talking|speaking|chatting))\b|\bis this (?:a )?(?:bot|robot|real person|human|doctor)\b",
+        r"(?:من|هل) (?:أنت|انت)(?= *؟)|هل (?:أنت|انت) (?:طبيب|إنسان|انسان|شخص|روبوت|بشر|آلي)|आप कौन (?:हैं|हो)|क्या आप (?:एक |असली )?(?:डॉक्टर|इंसान|रोबोट|मशीन|एआई)",
     )),
     ("privacy", _any(
         r"\b(?:who (?:will|can|gets to) (?:see|read)|is (?:this|it) (?:private|confidential|secure|safe to share)|"
         r"what (?:do|will|happens?)[^.!?]{0,25}(?:data|information|details)|(?:share|sell|store|keep) my (?:data|information|details|records))\b[^.!?]{0,40}\?",
+        r"(?:معلوماتي|بياناتي)[^.!?؟]{0,30}؟|من س(?:يرى|يقرأ|يطلع)|जानकारी[^.!?।]{0,20}(?:गोपनीय|सुरक्षित)|कौन (?:देखेगा|पढ़ेगा)",
     )),
     ("advice", _any(
         r"\b(?:should|can|could|may|must|shall|do|does) (?:i|he|she|we|my \w+) (?:really |actually |even |just |still |safely )?(?:stop|start|take|continue|keep taking|double|skip|use|increase|reduce|eat|drink|have (?:surgery|the operation|it)|get (?:surgery|the operation)|need (?:surgery|an? operation|(?:the|this|that) (?:\w+ )?(?:surgery|operation|procedure|replacement|bypass)|it|to have it))\b",
@@ -146,15 +157,21 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
         r"\b(?:prescribe|recommend (?:a |any |some )?(?:drug|medicine|medication|painkiller|treatment))\b",
         r"\b(?:what would you (?:do|advise)|what do you (?:advise|recommend)|your (?:medical )?opinion|your advice)\b",
         r"\b(?:promise|guarantee) (?:me|that)\b",
+        r"هل (?:يجب|ينبغي|لازم|يمكن|يمكنني|أستطيع|تستطيع|يستطيع)[^.!?؟]{0,25}(?:توقف|أوقف|أخذ|آخذ|تناول|جرعة|دواء|أبدأ|تبدأ|أستمر|تستمر|آكل|أشرب|الجراحة|العملية)",
+        r"هل [^.!?؟]{0,30}(?:خطير|سرطان|أشفى|تشفى|أتعافى|تتعافى|أموت|تموت|تنجح|ستنجح)|(?:نسبة|فرص|احتمال) (?:ال)?(?:نجاح|شفاء)|(?:ما|أي) (?:هو |هي )?(?:ال)?(?:دواء|جرعة|مسكن)[^.!?؟]*؟|(?:بماذا|هل) تنصح|ما رأيك",
+        r"क्या [^.!?।]{0,40}(?:बंद कर|लेना चाहिए|लेनी चाहिए|खा सकत|ले सकत|शुरू कर|ठीक हो|बच जा|चल पा|खतरनाक|ख़तरनाक|सफल)|(?:सफलता|ठीक होने) (?:की|का) (?:दर|संभावना)|कौन सी (?:दवा|दवाई|गोली)|आपकी (?:राय|सलाह)",
     )),
     ("provider", _any(
         r"\b(?:which|what|best|good|recommend)\b[^.!?]{0,30}\b(?:hospitals?|surgeons?|doctors?|clinics?|countr(?:y|ies))\b[^.!?]*\?",
+        r"(?:أفضل|افضل|أي|أحسن) (?:ال)?(?:مستشف|طبيب|جراح|عيادة)[^.!?؟]*؟|(?:सबसे अच्छ|कौन स)\S* (?:अस्पताल|डॉक्टर|सर्जन)",
     )),
     ("duration", _any(
         r"\bhow long\b[^.!?]*\?|\b(?:recovery time|how many (?:days|weeks|months))\b[^.!?]*\?",
+        r"كم (?:ال)?(?:مدة|يوم|أسبوع|من الوقت)[^.!?؟]*؟|كم س?[تي]ستغرق|कितना (?:समय|वक्त)|कितने (?:दिन|हफ्ते|महीने)[^.!?।]*\?",
     )),
     ("process", _any(
         r"\b(?:what happens (?:next|now|after)|how does (?:this|it) work|what(?:'s| is) next|next steps?|why (?:do|are) you (?:ask|need))\b",
+        r"ماذا (?:يحدث|سيحدث) (?:بعد|الآن)|ما (?:هي )?(?:ال)?خطو(?:ة|ات)|لماذا (?:تسأل|تحتاج)|आगे क्या|अब क्या होगा|क्यों पूछ",
     )),
 )  # fmt: skip
 _WH = re.compile(
@@ -193,6 +210,9 @@ def signals(text: str) -> Signals:
         ),
         "",
     )
+    elsewhere = _FEEL_ELSEWHERE.search(text)
+    if not feeling and elsewhere is not None:
+        feeling = elsewhere.group()
     return Signals(
         declines=declines(text),
         doubts=doubts(text),
@@ -201,7 +221,7 @@ def signals(text: str) -> Signals:
         agrees=agrees(text),
         disagrees=disagrees(text),
         defers=defers(text),
-        wants_person=_HUMAN.search(text) is not None,
+        wants_person=wants_person(text),
         feeling=feeling,
         grave=_GRAVE.search(text) is not None,
         asks=asks,
@@ -211,6 +231,11 @@ def signals(text: str) -> Signals:
 def declines(text: str) -> bool:
     """The person will not say."""
     return _DECLINE.search(text) is not None
+
+
+def wants_person(text: str) -> bool:
+    """The person asks for a human being."""
+    return _HUMAN.search(text) is not None
 
 
 def doubts(text: str) -> bool:

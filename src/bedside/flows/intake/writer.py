@@ -8,7 +8,7 @@ from typing import Any
 from bedside.core.value import value
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
 from bedside.flows.intake.matcher import Provider, price_range
-from bedside.flows.intake.phrases import joined, phrase
+from bedside.flows.intake.phrases import document_words, joined, phrase
 from bedside.flows.intake.questions import first_gap, next_question, question_text, still_open
 from bedside.flows.intake.situation import Situation
 from bedside.flows.intake.words import fact_words, procedure_words, summary, value_words
@@ -115,7 +115,7 @@ def _answered(name: str, now: Situation, providers: tuple[Provider, ...]) -> str
         lang,
         low=f"${prices[0]:,.0f}",
         high=f"${prices[1]:,.0f}",
-        procedure=procedure_words(now.contract, now.case),
+        procedure=procedure_words(now.contract, now.case, lang),
     )
 
 
@@ -142,7 +142,7 @@ def _noted(now: Situation) -> list[str]:
         known = now.case.facts.get(one.field)
         if field is None or any(c.field == one.field for c in now.case.conflicts):
             continue
-        if one.field == "who" and known.value == "patient" and heard.procedure:
+        if one.field == "who" and known.value == "patient" and (heard.procedure or not one.strong):
             continue
         if one.status == "known" and known.status == "known":
             words = fact_words(field, known, lang)
@@ -213,14 +213,15 @@ def question_part(now: Situation, told: list[str], *, staged: bool = False) -> t
         return _choose(now), asking
     if asking == UPLOAD:
         told.append("upload")
-        needed = [gap.label for gap in contract.missing_documents(case.facts)]
-        return phrase("ask_upload", lang, documents=joined(needed, lang)), asking
+        missing = contract.missing_documents(case.facts)
+        needed = dict.fromkeys(document_words(gap.id, gap.label, lang) for gap in missing)
+        return phrase("ask_upload", lang, documents=joined(list(needed), lang)), asking
     if asking == CONSENT:
         back = phrase("read_back", lang, summary=summary(contract, case, lang))
         return f"{back} {phrase('ask_consent', lang)}", asking
     if asking:
-        again = case.facts.get(asking).asked > 0 and lang == "en" and still_open(now) is None
-        lead = phrase("last") + " " if again and "last" not in case.told else ""
+        again = case.facts.get(asking).asked > 0 and still_open(now) is None
+        lead = phrase("last", lang) + " " if again and "last" not in case.told else ""
         if lead:
             told.append("last")
         return lead + question_text(contract, asking, lang), asking
@@ -235,26 +236,26 @@ def _conflict(now: Situation, name: str) -> str:
     lang = now.case.facts.language
 
     def words(known: Known) -> str:
-        return fact_words(field, known) if field is not None else value_words(known.value)
+        return fact_words(field, known, lang) if field is not None else value_words(known.value)
 
     return phrase("conflict", lang, document=words(held), said=words(one.other))
 
 
 def _confirm(now: Situation) -> str:
     lang, agreed = now.case.facts.language, now.case.consent
-    recipients = list(agreed.recipients) or ["our coordination team"]
+    recipients = list(agreed.recipients) or [phrase("our_team", lang)]
     text = phrase(
         "confirm",
         lang,
         fields=joined(list(agreed.fields), lang) if lang == "en" else phrase("read_facts", lang),
         recipients=joined(recipients, lang),
     )
-    if not now.opened and lang == "en":
-        return phrase("confirm_again", recipients=joined(recipients))
+    if not now.opened:
+        return phrase("confirm_again", lang, recipients=joined(recipients, lang))
     some = any(one.status != "expired" for one in now.case.facts.documents.values())
-    lead = phrase("waived" if some else "waived_none")
-    waived = f"{lead} " if agreed.waived and lang == "en" else ""
-    if now.heard.before_asking == CONSENT or not now.opened:
+    lead = phrase("waived" if some else "waived_none", lang)
+    waived = f"{lead} " if agreed.waived else ""
+    if now.heard.before_asking == CONSENT:
         return waived + text
     back = phrase("read_back", lang, summary=summary(now.contract, now.case, lang))
     return f"{back} {waived}{text}"
@@ -262,9 +263,11 @@ def _confirm(now: Situation) -> str:
 
 def _choose(now: Situation) -> str:
     lang = now.case.facts.language
-    if not now.matched and lang == "en":
-        names = [one.name for one in now.case.matches]
+    names = [one.name for one in now.case.matches]
+    if not now.matched:
         return phrase("choose_again", lang, matches=joined(names, lang))
+    if lang != "en":  # the reasons are written in English; the case carries them
+        return phrase("matches", lang, matches="; ".join(names))
     told = [
         f"{one.name} ({', '.join(one.reasons[1:3]) or one.reasons[0]})" for one in now.case.matches
     ]
