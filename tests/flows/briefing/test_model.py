@@ -56,6 +56,38 @@ def scripted(*rounds):
     return say
 
 
+def results_in(request: Received) -> list[tuple[str, str]]:
+    """The tool results that a request carries last, as (call id, text), read from its raw JSON."""
+    if request.protocol in {"openai", "openrouter"}:
+        rows = [one for one in request.body["messages"] if one["role"] == "tool"]
+        return [(one["tool_call_id"], _words(one["content"])) for one in rows]
+    found = []
+    for message in request.body["messages"]:
+        if message["role"] != "user" or isinstance(message["content"], str):
+            continue
+        for part in message["content"]:
+            if part.get("type") == "tool_result":
+                found.append((part["tool_use_id"], _words(part["content"])))
+            elif "toolResult" in part:
+                result = part["toolResult"]
+                found.append((result["toolUseId"], _words(result["content"])))
+    return found
+
+
+def _words(content) -> str:
+    return content if isinstance(content, str) else "".join(one["text"] for one in content)
+
+
+def may_not_search(request: Received) -> bool:
+    """Is the tool withheld? Bedrock has no such choice: the results alone say so."""
+    choice = request.body.get("tool_choice")
+    if request.protocol == "anthropic":
+        return choice == {"type": "none"}
+    if request.protocol == "bedrock":
+        return "Write the briefing now" in request.last
+    return choice == "none"
+
+
 def ai(turn):
     return [flag for flag in turn["briefing"]["flags"] if flag["source"] == "ai"]
 
@@ -95,27 +127,32 @@ def test_after_three_searches_the_model_is_asked_to_write_and_may_not_search(hom
     rounds = [Said(tools=(search(f"question {k}"),)) for k in range(3)]
     with FakeProvider(scripted(*rounds, falling)) as provider:
         turn = by_model(home, P, provider, name)
-        last = provider.of(name)[-1].body
+        last = provider.of(name)[-1]
     assert len(turn["calls"]) == 4
     assert [use["turn"] for use in turn["briefing"]["loop"]] == [1, 2, 3]
     assert ai(turn)
-    if name == "anthropic":
-        assert last["tool_choice"] == {"type": "none"}
-    if name == "openai":
-        assert last["tool_choice"] == "none"
+    assert may_not_search(last)
 
 
 @pytest.mark.requirement("BR-06")
-def test_parallel_searches_count_singly_and_the_fourth_is_refused_with_an_order_to_write(home):
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_parallel_searches_count_singly_and_the_fourth_is_refused_with_an_order_to_write(
+    home, name
+):
     four = Said(tools=tuple(search(f"question {k}", at=f"t{k}") for k in range(4)))
     with FakeProvider(scripted(four, falling)) as provider:
-        turn = by_model(home, P, provider)
-        second = provider.of("anthropic")[1]
+        turn = by_model(home, P, provider, name)
+        requests = provider.of(name)
     loop = turn["briefing"]["loop"]
     assert [use["error"] is None for use in loop] == [True, True, True, False]
+    assert [use["turn"] for use in loop] == [1, 1, 1, 1]
     assert "Write the briefing now" in loop[3]["error"]
-    assert "Write the briefing now" in second.text
-    assert second.body["tool_choice"] == {"type": "none"}
+    assert len(requests) == 2
+    told = results_in(requests[1])
+    assert [call for call, _ in told] == ["t0", "t1", "t2", "t3"]  # each call has its own answer
+    assert all("<clinical_guidelines>" in text for _, text in told[:3])
+    assert "Write the briefing now" in told[3][1]
+    assert may_not_search(requests[1])
     assert ai(turn)
 
 
@@ -172,11 +209,15 @@ def test_a_model_that_never_stops_searching_is_cut_off_and_the_rules_brief(home,
         {},
     ],
 )
-def test_bad_arguments_get_an_error_to_act_on_and_cost_no_search(home, wrong):
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_bad_arguments_get_an_error_to_act_on_and_cost_no_search(home, name, wrong):
     bad = Asked(name="search_clinical_guidelines", arguments=wrong, id="bad")
     rounds = (Said(tools=(bad,)), Said(tools=(search("metformin dose"),)), falling)
     with FakeProvider(scripted(*rounds)) as provider:
-        turn = by_model(home, P, provider, "openai")
+        turn = by_model(home, P, provider, name)
+        told = results_in(provider.of(name)[1])
+    assert [call for call, _ in told] == ["bad"]
+    assert "must be" in told[0][1] or "schema" in told[0][1]
     first, second = turn["briefing"]["loop"]
     assert first["error"]
     assert "schema" in first["error"] or "must be" in first["error"]
@@ -238,32 +279,70 @@ def test_a_search_that_found_none_says_so_in_the_same_element(home, name):
     assert "<clinical_guidelines>\nNo relevant guidelines found.\n</clinical_guidelines>" in told
 
 
-def test_an_unknown_tool_gets_the_names_of_those_that_are(home):
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_an_unknown_tool_gets_the_names_of_those_that_are_and_costs_no_search(home, name):
     wrong = Said(tools=(Asked(name="read_other_patients", arguments={}, id="w"),))
     with FakeProvider(scripted(wrong, falling)) as provider:
-        turn = by_model(home, P, provider)
+        turn = by_model(home, P, provider, name)
+        told = results_in(provider.of(name)[1])
     (use,) = turn["briefing"]["loop"]
     assert "search_clinical_guidelines" in use["error"]
+    assert [call for call, _ in told] == ["w"]
+    assert "search_clinical_guidelines" in told[0][1]
+    assert not may_not_search(provider.of(name)[1])
     assert ai(turn)
 
 
-def test_text_beside_a_tool_call_is_no_part_of_the_briefing(home):
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_text_beside_a_tool_call_is_no_part_of_the_briefing(home, name):
     both = Said(text="I will look this up. The patient is fine.", tools=(search("metformin"),))
     with FakeProvider(scripted(both, falling)) as provider:
-        turn = by_model(home, P, provider)
+        turn = by_model(home, P, provider, name)
+        told = results_in(provider.of(name)[1])
+    assert [call for call, _ in told] == ["id-metformin"]
     assert "look this up" not in turn["answer"]
     assert "is fine" not in turn["answer"]
     assert ai(turn)
 
 
-def test_a_stream_that_is_cut_leaves_the_rule_briefing_and_says_so(home):
-    half = Fault(kind="cut", said=Said(text=written({"title": "a", "description": "b"})), after=2)
-    with FakeProvider([half]) as provider:
-        turn = by_model(home, P, provider)
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("searched", [False, True], ids=["at once", "after a search"])
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_stream_that_is_cut_leaves_the_rule_briefing_and_says_so(home, name, searched, after):
+    alone = briefed(home, P)
+    whole = Said(text=written({"title": "Cut short", "description": "Half of a sentence."}))
+    half = Fault(kind="cut", said=whole, after=after)
+    rounds = (Said(tools=(search("metformin dose"),)), half) if searched else (half,)
+    with FakeProvider(scripted(*rounds)) as provider:
+        turn = by_model(home, P, provider, name)
     assert turn["answered_by"] == "rules"
     assert not ai(turn)
+    assert [flag["id"] for flag in turn["briefing"]["flags"]] == [
+        flag["id"] for flag in alone["briefing"]["flags"]
+    ]
+    assert "Cut short" not in turn["answer"]
+    assert any(one.startswith("model:") for one in turn["degraded"]) or (
+        "broke off" in turn["answer"]
+    )
+    assert len(turn["briefing"]["loop"]) == searched
+
+
+@pytest.mark.requirement("BR-06")
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_tool_call_that_is_cut_is_not_run(home, name, after):
+    half = Fault(kind="cut", said=Said(tools=(search("metformin dose"),)), after=after)
+    with FakeProvider([half]) as provider:
+        turn = by_model(home, P, provider, name)
+    assert turn["answered_by"] == "rules"
+    assert turn["briefing"]["loop"] == []
     assert turn["briefing"]["flags"]
-    assert turn["degraded"] or "broke off" in turn["answer"]
+    assert any(one.startswith("model:") for one in turn["degraded"]) or (
+        "broke off" in turn["answer"]
+    )
 
 
 @pytest.mark.requirement("BR-09")
