@@ -58,6 +58,24 @@ def test_a_skipped_question_may_return_once_and_not_twice() -> None:
     assert grade(talk(*once, (Said(text="tea"), seen(SIDE)))).repeats == ((3, "procedure_side"),)
 
 
+def test_whoever_asks_what_is_needed_may_be_told_again_unless_they_had_said_it() -> None:
+    go_on = Said(text="what do you need from me?", invites=True)
+    open_one = [(Said(text="tea"), seen(SIDE)), (Said(text="tea"), seen(SIDE)), (go_on, seen(SIDE))]
+    assert grade(talk(*open_one)).repeats == ()
+    told = (Said(text="left", answers=("procedure_side",)), seen(COUNTRY))
+    assert grade(talk(told, (go_on, seen(SIDE)))).repeats == ((1, "procedure_side"),)
+
+
+def test_an_illness_of_another_question_does_not_hide_a_true_one() -> None:
+    who = replace(someone(), vague=True)
+    ill = Fact(field="key_comorbidities", truth=["diabetes"], say=("diabetes",))
+    who = replace(who, facts={**who.facts, "key_comorbidities": ill})
+    held = seen(SIDE, key_comorbidities=known(("diabetes", "glaucoma")))
+    noise = Said(text="a loan. I have type 2 diabetes and glaucoma.", answers=("funding_source",))
+    own = Said(text="diabetes", answers=("key_comorbidities",))
+    assert "key_comorbidities" not in grade(talk((noise, held), (own, held), who=who)).wrong
+
+
 def test_two_questions_in_one_message_are_counted_in_every_script() -> None:
     assert questions_in("How old? And where?") == 2
     assert questions_in("كم عمرك؟ أين تعيش؟") == 2

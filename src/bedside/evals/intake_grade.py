@@ -183,8 +183,18 @@ def _told_right(talk: Talk, name: str, held: Mapping[str, Any]) -> bool:
     fact = persona.wrong[name] if name in talk.uncorrected else persona.facts[name]
     value_ = held.get("value")
     if isinstance(value_, (list, tuple)):
-        value_ = [one for one in value_ if not _elsewhere(talk, name, str(one))]
+        true = [str(one).casefold() for one in (*_listed(fact.truth), *fact.alias)]
+        value_ = [
+            one
+            for one in value_
+            if any(form in str(one).casefold() for form in true)
+            or not _elsewhere(talk, name, str(one))
+        ]
     return right(fact, value_, vague=persona.vague) or _of_noise(talk, held)
+
+
+def _listed(truth: Any) -> Sequence[str]:
+    return truth if isinstance(truth, list) else ()
 
 
 def _elsewhere(talk: Talk, name: str, one: str) -> bool:
@@ -218,8 +228,9 @@ def _foreign(held: Mapping[str, Any]) -> bool:
 def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[tuple[int, str], ...]:
     """Questions about what the person had said, declined or said that they do not know.
 
-    A skipped question may return once. A question that was answered with something else was not
-    answered; a value that is corrected later was.
+    A skipped question may return once, and again where the person asks what is still needed. A
+    question that was answered with something else was not answered; a value that is corrected
+    later was.
     """
     settled: set[str] = set()
     times: dict[str, int] = {}
@@ -238,7 +249,7 @@ def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[tuple[int, str], ...]:
             "procedure_name",
         }:
             continue
-        times[topic] = times.get(topic, 0) + 1
+        times[topic] = times.get(topic, 0) + (not talk.said[at].invites)
         if topic in settled or times[topic] > 2:
             found.append((at, topic))
     return tuple(found)

@@ -32,7 +32,8 @@ class Said:
     """What the person did in one turn.
 
     `answers` are fields that the message states; `first` is True where one of them is a value that
-    is corrected later; `topic` is what they took the last question to be about.
+    is corrected later; `topic` is what they took the last question to be about; `invites` is True
+    where they ask to be told what is still needed.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Said:
     doubted: str = ""
     corrected: str = ""
     evaded: bool = False
+    invites: bool = False
     act: tuple[str, str] | None = None
 
 
@@ -181,7 +183,8 @@ class _Person:
             self.named = True
             return Said(text=self._need(), topic=topic)
         tongue = "" if self.persona.language == "en" else f"_{self.persona.language}"
-        return Said(text=self.rng.choice(manner_file()[f"nudges{tongue}"]), topic=topic)
+        text = self.rng.choice(manner_file()[f"nudges{tongue}"])
+        return Said(text=text, topic=topic, invites="need" in text or "go on" in text)
 
     def _need(self) -> str:
         who = f"My {self.persona.carer} needs" if self.persona.carer else "I need"

@@ -25,8 +25,10 @@ __all__ = [
     "Context",
     "Span",
     "Value",
+    "clauses",
     "cued",
     "first_sentence",
+    "intact",
     "over",
     "question_at",
     "short_answer",
@@ -63,6 +65,13 @@ LONGEST_WORDS = 300
 
 
 SENTENCE = re.compile(r"[^.!?;\n؟।]+[.!?؟।]?")
+
+
+_APART = re.compile(
+    r"[,;،]\s*(?:and|but|also|plus|و)?\s+|\s+(?:but|although|though)\s+"
+    r"|\s+and\s+(?=(?:i|i'm|i’m|i've|we|he|she|it|it's|they|there|my|our|her|his|the|this|that|also|no|yes|not)\b)",
+    re.IGNORECASE,
+)
 
 
 NOT_BEFORE = re.compile(
@@ -103,6 +112,18 @@ def without(text: str, spans: Sequence[Span]) -> str:
     for start, end in spans:
         left[start:end] = " " * (end - start)
     return "".join(left)
+
+
+def clauses(text: str) -> tuple[Span, ...]:
+    """Where each statement of the text stands: sentences, and their parts at commas and "and I"."""
+    out: list[Span] = []
+    for sentence in SENTENCE.finditer(text):
+        start = sentence.start()
+        for gap in _APART.finditer(text, sentence.start(), sentence.end()):
+            out.append((start, gap.start()))
+            start = gap.end()
+        out.append((start, sentence.end()))
+    return tuple(one for one in out if text[one[0] : one[1]].strip())
 
 
 def over(found: tuple[str, ...], spans: Sequence[Span]) -> Value:
@@ -149,6 +170,13 @@ def short_answer(text: str, *, most: int) -> Value | None:
     if not any(char.isalnum() for char in text[start:end]):
         return None
     return Value(value=text[start:end], start=start, end=end)
+
+
+def intact(found: Value | None, text: str) -> Value | None:
+    """The value, unless words were blanked out inside it."""
+    if found is None or not isinstance(found.value, str):
+        return found
+    return found if text[found.start : found.end].casefold() == found.value.casefold() else None
 
 
 def whole(text: str) -> Span:

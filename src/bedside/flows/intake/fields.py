@@ -18,6 +18,7 @@ from bedside.flows.intake.answers import (
     Context,
     Span,
     Value,
+    clauses,
     first_sentence,
     over,
     question_at,
@@ -28,23 +29,18 @@ from bedside.flows.intake.answers import (
 )
 from bedside.flows.intake.kinds import (
     NEAR,
-    asked_plain,
-    asked_text,
     boolean_asked,
     boolean_free,
     choice_asked,
     choice_free,
-    date_asked,
-    date_free,
-    list_asked,
-    list_free,
     money_asked,
     money_free,
     number_asked,
     number_free,
-    text_free,
 )
-from bedside.flows.intake.lexicon import conditions, countries
+from bedside.flows.intake.lexicon import conditions, countries, phrase_pattern
+from bedside.flows.intake.lists import list_asked, list_free
+from bedside.flows.intake.moments import moments
 from bedside.flows.intake.numbers import age_in
 from bedside.flows.intake.signals import (
     agrees,
@@ -53,14 +49,11 @@ from bedside.flows.intake.signals import (
     disagrees,
     doubts,
 )
-from bedside.language.dates import dates
+from bedside.flows.intake.texts import asked_text, date_asked, date_free, text_free
 from bedside.language.negation import scopes
 from bedside.sop.contract import Field
 
 __all__ = ["Context", "Value", "read_asked", "read_volunteered"]
-
-_CLAUSE = re.compile(r"[^.!?;,\n؟।،]+")
-
 
 _NO_ILLNESS = re.compile(
     r"\bno (?:other |known |major |serious |significant |medical |health |underlying |chronic )*(?:illness(?:es)?|"
@@ -243,7 +236,7 @@ def _name_asked(field: Field, context: Context) -> Value | None:
 
 
 def _destination_asked(field: Field, context: Context) -> Value | None:
-    found = countries(context.text)
+    found = countries(without(context.text, context.others))
     if found:
         names = tuple(dict.fromkeys(one.value for one in found))
         return Value(value=", ".join(names), start=found[0].start, end=found[-1].end)
@@ -269,16 +262,17 @@ def _who_asked(field: Field, context: Context) -> Value | None:
     return _who(context, asked=True) or choice_asked(field, context)
 
 
+_OF_SELF = re.compile(
+    r"\b(?:for (?:me|us)|myself|ourselves|my own|the patient|it(?:'s| is) me)\b", re.IGNORECASE
+)
+
+
 def _who(context: Context, *, asked: bool) -> Value | None:
     found = persons.who(context.text, asked=asked)
     if found is None:
         return None
     words = context.text[found[1] : found[2]]
-    sure = (
-        asked
-        or found[0] == "carer"
-        or bool(re.search(r"\b(?:for|myself|patient)\b", words, re.IGNORECASE))
-    )
+    sure = asked or found[0] == "carer" or bool(_OF_SELF.search(words))
     return Value(value=found[0], start=found[1], end=found[2], strong=sure)
 
 
@@ -297,9 +291,11 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
     carer = persons.is_carer(text, context.state)
     has: dict[str, Span] = {}
     hasnt: dict[str, Span] = {}
-    eyes = context.contract.field("other_eye_disease") is not None
+    elsewhere = _asked_apart(field, context)
     for one in conditions(text):
-        if question_at(text, one.start) or (eyes and one.value == "glaucoma"):
+        if question_at(text, one.start) or any(
+            a <= one.start and one.end <= b for a, b in elsewhere
+        ):
             continue
         if _MEASURED.match(text, one.end):
             continue
@@ -311,7 +307,8 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
         del hasnt[name]
     before = context.state.value(field.id)
     known = [str(one) for one in before] if isinstance(before, (list, tuple)) else []
-    none = _NO_ILLNESS.search(text) or (NONE.match(text) if asked else None)
+    own = first_sentence(without(text, context.others))
+    none = _NO_ILLNESS.search(text) or (NONE.match(own) if asked else None)
     spans = [*has.values(), *hasnt.values()]
     if has:
         kept = [one for one in known if one not in hasnt and not one.startswith("no ")]
@@ -325,19 +322,32 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
         return over(tuple(f"no {name}" for name in hasnt), spans)
     if (
         asked
-        and disagrees(text)
+        and disagrees(own)
         and not declines(text)
         and not doubts(text)
-        and not _ABOUT_ELSE.search(text)
+        and not _ABOUT_ELSE.search(own)
     ):
-        start, end = whole(text)
+        start, end = whole(own)
         return Value(value=(), start=start, end=end)
     if asked:
-        words = short_answer(text, most=5)
+        words = short_answer(own, most=5)
         if words is not None and _NO_NAME.search(str(words.value)):
             return None
         return Value(value=(words.value,), start=words.start, end=words.end) if words else None
     return None
+
+
+def _asked_apart(field: Field, context: Context) -> list[Span]:
+    """Where the words are those of another field: a stent, where earlier heart surgery is asked for."""
+    cues = [
+        cue
+        for other in context.contract.fields
+        if other.id != field.id
+        for cue in other.cues
+        if len(cue) > NEAR // 10
+    ]
+    found = phrase_pattern([*cues, *(f"{cue}s" for cue in cues)]) if cues else None
+    return [match.span() for match in found.finditer(context.text)] if found else []
 
 
 def _when_free(field: Field, context: Context) -> Value | None:
@@ -345,7 +355,8 @@ def _when_free(field: Field, context: Context) -> Value | None:
     match = WHEN.search(context.text)
     if match is None or question_at(context.text, match.start()):
         return None
-    lead = context.text[max(0, match.start() - NEAR) : match.start()]
+    here = next(a for a, b in clauses(context.text) if a <= match.start() < b)
+    lead = context.text[max(here, match.start() - NEAR) : match.start()]
     if re.search(
         r"\b(?:ago|since|was|had|happened|occurred|injur\w*|accident|fell|started|last|diagnosed|died|were)\b",
         lead,
@@ -361,16 +372,17 @@ def _when_free(field: Field, context: Context) -> Value | None:
 
 
 def _when_asked(field: Field, context: Context) -> Value | None:
-    match = WHEN.search(context.text)
+    text = without(context.text, context.others)
+    match = WHEN.search(text)
     if match is not None:
         return Value(value=match.group(), start=match.start(), end=match.end())
-    written = dates(context.text)
-    if written:
-        one = written[0]
-        return Value(value=context.text[one.start : one.end], start=one.start, end=one.end)
+    times = moments(text)
+    if times:
+        one = times[0]
+        return Value(value=text[one.start : one.end].strip(), start=one.start, end=one.end)
     if re.search(
         r"\d|\b(?:soon|time|week|month|year|day|rush|urgent|ready|now|sure|flexible|when|after|before)",
-        context.text,
+        text,
         re.IGNORECASE,
     ):
         return asked_text(field, context)
@@ -425,7 +437,7 @@ _FREE_KIND: dict[str, Reader] = {
 
 
 _ASKED_KIND: dict[str, Reader] = {
-    "text": asked_plain,
+    "text": asked_text,
     "number": number_asked,
     "choice": choice_asked,
     "boolean": boolean_asked,

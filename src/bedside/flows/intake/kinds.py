@@ -1,61 +1,49 @@
-"""A field's value by its kind: choice, yes or no, number, list, money, date, words. Pure."""
+"""A field's value by its kind: choice, yes or no, number, money. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bedside.clinical.money import amounts
 from bedside.flows.intake.answers import (
-    NONE,
     NOT_BEFORE,
     SENTENCE,
-    WHEN,
     Context,
     Value,
     cued,
     first_sentence,
-    over,
     question_at,
-    short_answer,
     whole,
     within,
-    without,
 )
 from bedside.flows.intake.consent import wants_matching
 from bedside.flows.intake.lexicon import phrase_pattern
 from bedside.flows.intake.numbers import Number, numbers_in
 from bedside.flows.intake.signals import (
-    agrees,
     corrects,
     declines,
-    defers,
     disagrees,
     doubts,
     nothing,
 )
-from bedside.language.dates import dates
 from bedside.language.laterality import sides
 from bedside.language.negation import scopes
 from bedside.sop.contract import Field
 
 __all__ = [
     "NEAR",
-    "asked_plain",
-    "asked_text",
     "boolean_asked",
     "boolean_free",
     "choice_asked",
     "choice_free",
-    "date_asked",
-    "date_free",
-    "list_asked",
-    "list_free",
+    "choices_in",
+    "denies",
     "money_asked",
     "money_free",
     "number_asked",
     "number_free",
-    "text_free",
 ]
 
 NEAR = 40
@@ -103,13 +91,6 @@ _PAID = re.compile(
 )
 
 
-_FEW = 6
-_NO_LIST = re.compile(
-    r"\b(?:i|this|earlier|made|correction|living|based|was|were|we|want|live|surgery|operation|that was|can we|is over|what|please|go on|continue|my name|budget|pay|ok(?:ay)?|years? old)\b",
-    re.IGNORECASE,
-)
-
-
 _PAYS = {
     "self": (
         "ourselves", "our own money", "own pocket", "my pocket", "i will pay", "i'll pay", "we will pay",
@@ -118,25 +99,24 @@ _PAYS = {
 }  # fmt: skip
 
 
-_LASTING = (
-    r"(?:\d+(?:\.\d+)?|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|many|a few|a couple of)"
-    r"(?: and a half)? (?:years?|months?|weeks?|days?)(?: now)?"
-)
-
-
 def choice_asked(field: Field, context: Context) -> Value | None:
     """The choice that an answer names; none of them where it says so."""
-    found = _choices(field, context.text)
-    if field.choices.keys() >= {"left", "right"}:
-        found = _sided(field, context, asked=True) or found
+    for text in dict.fromkeys((first_sentence(context.text), context.text)):
+        part = replace(context, text=text)
+        found = choices_in(field, text)
+        if field.choices.keys() >= {"left", "right"}:
+            found = _sided(field, part, asked=True) or found
+        one = _one_choice(field, part, found)
+        if one is not None:
+            return one
     if (
-        not found
+        not choices_in(field, context.text)
         and "none" in field.choices
-        and (_denies(field, context.text) or nothing(context.text))
+        and (denies(field, context.text) or nothing(context.text))
     ):
         start, end = whole(context.text)
         return Value(value="none", start=start, end=end)
-    return _one_choice(field, context, found)
+    return None
 
 
 def choice_free(field: Field, context: Context) -> Value | None:
@@ -154,7 +134,7 @@ def choice_free(field: Field, context: Context) -> Value | None:
     named = cued(field, context.text) or bool(pays)
     found = [
         one
-        for one in _choices(field, context.text)
+        for one in choices_in(field, context.text)
         if named or (_telling(context.text[one.start : one.end]) and
                     context.text[one.start : one.end].casefold() not in shared)
     ]  # fmt: skip
@@ -169,7 +149,8 @@ def _telling(words: str) -> bool:
     return len(words.split()) > 1 or len(words) >= 7  # noqa: PLR2004 - "insurance", "crowdfunding"
 
 
-def _choices(field: Field, text: str) -> list[Value]:
+def choices_in(field: Field, text: str) -> list[Value]:
+    """The choices that the text names, in its order; longer words before those inside them."""
     found: list[Value] = []
     for name, words in field.choices.items():
         more = _PAYS.get(name, ()) if field.id == "funding_source" else ()
@@ -204,7 +185,9 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
         and (one.of in names if one.of and not asked else asked or (not one.of and len(text.split()) < 4))  # noqa: PLR2004
     ]  # fmt: skip
     more = [
-        one for one in _choices(field, text) if asked or len(text[one.start : one.end].split()) > 1
+        one
+        for one in choices_in(field, text)
+        if asked or len(text[one.start : one.end].split()) > 1
     ]
     seen = {(one.start) for one in found}
     return sorted(
@@ -255,7 +238,7 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
         return None
     if _AFFIRMS.search(context.text):
         return Value(value=True, start=start, end=end)
-    if _denies(field, context.text):
+    if denies(field, context.text):
         return Value(value=False, start=start, end=end)
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
     if (
@@ -293,7 +276,7 @@ _MORE = re.compile(
 )
 
 
-def _denies(field: Field, text: str) -> bool:
+def denies(field: Field, text: str) -> bool:
     """A no to this question: "no preference" is none, "no infection" is one."""
     match = _DENIES.match(text)
     if match is None:
@@ -417,86 +400,6 @@ def _has_unit(field: Field, rest: str) -> bool:
     return bool(field.unit) and rest.strip().casefold().startswith(field.unit.casefold()[:2])
 
 
-def list_asked(field: Field, context: Context) -> Value | None:
-    """The things that an answer lists; empty for none."""
-    chosen = _choices(field, context.text) if field.choices else []
-    if chosen:
-        return over(
-            tuple(dict.fromkeys(str(one.value) for one in chosen)),
-            [(one.start, one.end) for one in chosen],
-        )
-    if declines(context.text):
-        return None
-    free = list_free(field, context)
-    if free is not None:
-        return free
-    first = first_sentence(without(context.text, context.others))
-    if doubts(context.text) or defers(context.text):
-        return None
-    start, end = whole(first)
-    if NONE.match(first) or _denies(field, first):
-        return Value(value=(), start=start, end=end)
-    if _NO_LIST.search(first) or (context.others and corrects(context.text)):
-        return None
-    short = short_answer(first, most=12)
-    if short is not None and context.others and len(str(short.value).split()) > _FEW:
-        return None
-    if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
-        return None
-    parts = [
-        one.strip()
-        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b", str(short.value))
-        if one.strip() and one.strip().casefold() not in {"yes", "yeah", "well", "no"}
-    ]
-    return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
-
-
-def list_free(field: Field, context: Context) -> Value | None:
-    """Things that the message says are the field's."""
-    text = context.text
-    if field.choices and cued(field, text):
-        chosen = _choices(field, text)
-        if chosen:
-            return over(
-                tuple(dict.fromkeys(str(one.value) for one in chosen)),
-                [(one.start, one.end) for one in chosen],
-            )
-    if "disease" in field.id and field.id != "key_comorbidities":
-        named = (
-            phrase_pattern([one for one in field.cues if " " not in one]) if field.cues else None
-        )
-        denied = [one for one in scopes(text) if one.kind in {"negated", "family", "uncertain"}]
-        here = [
-            one
-            for one in (named.finditer(text) if named else ())
-            if not question_at(text, one.start())
-            and not any(s.start <= one.start() < s.end for s in denied)
-        ]
-        if here:
-            return over(
-                tuple(dict.fromkeys(one.group().casefold() for one in here)),
-                [one.span() for one in here],
-            )
-    if "allerg" in field.id:
-        if match := re.search(
-            r"\bno (?:known )?(?:drug |food )?allerg(?:y|ies)\b|\bnot allergic to anything\b",
-            text,
-            re.IGNORECASE,
-        ):
-            return Value(value=(), start=match.start(), end=match.end())
-        match = re.search(r"\ballergic to\s+(?P<w>[^.!?;,]{2,60})", text, re.IGNORECASE)
-        return match and Value(
-            value=(match["w"].strip(),), start=match.start("w"), end=match.end("w")
-        )
-    if "medic" in field.id or "drug" in field.id:
-        match = re.search(
-            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|and i|but i)\b)[^.!?;]){2,80})", text, re.IGNORECASE)  # fmt: skip
-        return match and Value(
-            value=(match["w"].strip(),), start=match.start("w"), end=match.end("w")
-        )
-    return None
-
-
 def money_asked(field: Field, context: Context) -> Value | None:
     """The sum of an answer."""
     del field
@@ -506,10 +409,6 @@ def money_asked(field: Field, context: Context) -> Value | None:
 def money_free(field: Field, context: Context) -> Value | None:
     """A sum that is named with its currency."""
     del field
-    if context.text.rstrip().endswith("?") and re.search(
-        r"\bhow much\b", context.text, re.IGNORECASE
-    ):
-        return None
     return _money(context, asked=False)
 
 
@@ -519,82 +418,11 @@ _OF_MONEY = re.compile(
 
 
 def _money(context: Context, *, asked: bool) -> Value | None:
-    found = next(iter(amounts(context.text, country=context.country, asked=asked)), None)
+    sums = amounts(context.text, country=context.country, asked=asked)
+    found = next((one for one in sums if asked or not question_at(context.text, one.start)), None)
     if found is None:
         return None
     weighs = not asked and "pound" in found.said.casefold()
     if weighs and not _OF_MONEY.search(context.text):
         return None
     return Value(value=found.as_value(), start=found.start, end=found.end)
-
-
-_ELSEWHERE = re.compile(
-    r"\b(?:pay(?:s|ing)?|paid|budget|soon as possible|want the|insurance|my name)\b", re.IGNORECASE
-)
-
-
-def date_asked(field: Field, context: Context) -> Value | None:
-    """The date of an answer, or its words where it is no one day."""
-    written = dates(context.text)
-    if not written:
-        match = WHEN.search(context.text)
-        if match:
-            return Value(value=match.group(), start=match.start(), end=match.end())
-        return None if _ELSEWHERE.search(context.text) else asked_text(field, context)
-    one = written[0]
-    shown = one.days[0].isoformat() if len(one.days) == 1 else context.text[one.start : one.end]
-    return Value(value=shown, start=one.start, end=one.end)
-
-
-def date_free(field: Field, context: Context) -> Value | None:
-    """A date beside the field's cues."""
-    for one in dates(context.text):
-        lead = context.text[max(0, one.start - NEAR) : one.start]
-        if cued(field, lead):
-            shown = (
-                one.days[0].isoformat() if len(one.days) == 1 else context.text[one.start : one.end]
-            )
-            return Value(value=shown, start=one.start, end=one.end)
-    return None
-
-
-def asked_text(field: Field, context: Context) -> Value | None:
-    """The person's words, unless they are about something else."""
-    text, others = context.text, context.others
-    if nothing(text):
-        start, end = whole(text)
-        return None if field.when == "optional" else Value(value="none", start=start, end=end)
-    if others and corrects(text):
-        return None
-    left = re.findall(r"[^\W_]{2,}", without(text, others))
-    if others and len(left) < 4 and not cued(field, text):  # noqa: PLR2004 - nothing is left
-        return None
-    if agrees(text) and len(text.split()) < 3:  # noqa: PLR2004 - a bare yes is no description
-        return None
-    return short_answer(first_sentence(without(text, others)), most=40)
-
-
-def text_free(field: Field, context: Context) -> Value | None:
-    """Words behind a cue that announces the field, such as "my occupation is ..."."""
-    lasting = "duration" in field.id or "long" in " ".join(field.ask.values()).casefold()
-    for cue in field.cues:
-        match = lasting and re.search(
-            rf"(?<!\w){re.escape(cue)}(?!\w)[^.!?;,]{{0,30}}?(?P<w>\b(?:over |about |almost |nearly )?{_LASTING})",
-            context.text, re.IGNORECASE,
-        )  # fmt: skip
-        if match:
-            return Value(value=match["w"].strip(), start=match.start("w"), end=match.end("w"))
-        if len(cue) < 4 or "?" in cue:  # noqa: PLR2004 - too short to tell
-            continue
-        match = re.search(
-            rf"(?<!\w){re.escape(cue)}(?!\w)\s*(?:is|was|:|=|are)\s+(?P<w>[^.!?;,\n]{{2,80}})",
-            context.text, re.IGNORECASE,
-        )  # fmt: skip
-        if match and not question_at(context.text, match.start()):
-            return Value(value=match["w"].strip(), start=match.start("w"), end=match.end("w"))
-    return None
-
-
-def asked_plain(field: Field, context: Context) -> Value | None:
-    """The person's words as they stand."""
-    return asked_text(field, context)

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bedside.core.value import value
+from bedside.flows.intake.answers import clauses
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
+from bedside.flows.intake.numbers import numbers_in
 from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import Known, State, Status
@@ -89,7 +91,9 @@ def read_message(
         ill = field.kind == "list" and "disease" in f"{field.id} {field.label}"
         if ill and asked != "key_comorbidities":
             found.pop("key_comorbidities", None)
-        others = tuple((one.start, one.end) for name, one in found.items() if name != asked)
+        if field.kind == "number" and asked != "age" and len(numbers_in(text)) == 1:
+            found.pop("age", None)  # "he is 41" answers the question about somebody else's age
+        others = _told_of_others(text, [one for name, one in found.items() if name != asked])
         answer = read_asked(field, replace(context, text=core(text), others=others))
         if answer is not None:
             found[asked] = _said(field, answer)
@@ -139,6 +143,15 @@ def core(text: str) -> str:
     if not text[start:end].strip(" ,.!;:-"):
         return text
     return " " * start + text[start:end] + " " * (len(text) - end)
+
+
+def _told_of_others(text: str, found: Sequence[Said]) -> tuple[tuple[int, int], ...]:
+    """The clauses in which other fields were read: none of their words answer the question."""
+    spans = [(one.start, one.end) for one in found]
+    whole = [
+        (start, end) for start, end in clauses(text) if any(start < b and a < end for a, b in spans)
+    ]
+    return tuple(sorted({*spans, *whole}))
 
 
 def _said(field: Field, read: Value) -> Said:

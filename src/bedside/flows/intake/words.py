@@ -64,7 +64,8 @@ def _labelled(field: Field, known: Known, language: str) -> str:
     words = fact_words(field, known, language)
     bare = isinstance(known.value, bool) or known.value in ((), [])
     question = field.ask.get(language, "")
-    return f"{question} {words}" if language != "en" and bare and question else words
+    told = question.rstrip("?؟ ")  # a question inside a read-back would be a second one to answer
+    return f"{told}: {words}" if language != "en" and bare and question else words
 
 
 def _negation(label: str) -> str:

@@ -1,0 +1,133 @@
+"""Lists of things, such as allergies or medicines, in a message. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bedside.flows.intake.answers import (
+    NONE,
+    Context,
+    Span,
+    Value,
+    cued,
+    first_sentence,
+    intact,
+    over,
+    question_at,
+    short_answer,
+    whole,
+    without,
+)
+from bedside.flows.intake.kinds import choices_in, denies
+from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts
+from bedside.language.negation import scopes
+from bedside.sop.contract import Field
+
+__all__ = ["list_asked", "list_free"]
+
+_FEW = 6
+_NO_LIST = re.compile(
+    r"\b(?:i|this|earlier|made|correction|living|based|was|were|we|want|live|surgery|operation|that was|can we|is over|what|please|go on|continue|my name|budget|pay|ok(?:ay)?|years? old)\b",
+    re.IGNORECASE,
+)
+
+
+def list_asked(field: Field, context: Context) -> Value | None:
+    """The things that an answer lists; empty for none."""
+    chosen = choices_in(field, context.text) if field.choices else []
+    if chosen:
+        return over(
+            tuple(dict.fromkeys(str(one.value) for one in chosen)),
+            [(one.start, one.end) for one in chosen],
+        )
+    if declines(context.text):
+        return None
+    free = list_free(field, context)
+    if free is not None:
+        return free
+    first = first_sentence(without(context.text, context.others))
+    if doubts(context.text) or defers(context.text):
+        return None
+    start, end = whole(first)
+    if NONE.match(first) or denies(field, first):
+        return Value(value=(), start=start, end=end)
+    if _NO_LIST.search(first) or (context.others and corrects(context.text)):
+        return None
+    short = intact(short_answer(first, most=12), context.text)
+    if short is not None and context.others and len(str(short.value).split()) > _FEW:
+        return None
+    if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
+        return None
+    parts = [
+        one.strip()
+        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b", str(short.value))
+        if one.strip() and one.strip().casefold() not in {"yes", "yeah", "well", "no"}
+    ]
+    return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
+
+
+def list_free(field: Field, context: Context) -> Value | None:
+    """Things that the message says are the field's."""
+    text = context.text
+    if field.choices and cued(field, text):
+        chosen = choices_in(field, text)
+        if chosen:
+            return over(
+                tuple(dict.fromkeys(str(one.value) for one in chosen)),
+                [(one.start, one.end) for one in chosen],
+            )
+    if "disease" in field.id and field.id != "key_comorbidities":
+        here = _named(field, text)
+        if here:
+            return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
+    if "allerg" in field.id:
+        match = re.search(r"\ballergic to\s+(?P<w>[^.!?;,]{2,60})", text, re.IGNORECASE)
+        if match:
+            return Value(value=(match["w"].strip(),), start=match.start("w"), end=match.end("w"))
+    if "medic" in field.id or "drug" in field.id:
+        match = re.search(
+            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|and i|but i)\b)[^.!?;]){2,80})", text, re.IGNORECASE)  # fmt: skip
+        if match:
+            return Value(value=(match["w"].strip(),), start=match.start("w"), end=match.end("w"))
+    return _none_named(field, text)
+
+
+def _named(field: Field, text: str) -> Sequence[Span]:
+    """Where the text names one of the field's cues, and does not deny or doubt it."""
+    single = [one for one in field.cues if " " not in one]
+    denied = [one for one in scopes(text) if one.kind in {"negated", "family", "uncertain"}]
+    return [
+        one.span()
+        for one in (phrase_pattern(single).finditer(text) if single else ())
+        if not question_at(text, one.start())
+        and not any(s.start <= one.start() < s.end for s in denied)
+    ]
+
+
+def _none_named(field: Field, text: str) -> Value | None:
+    """The field by its name, and denied: "no other eye disease", "no known drug allergies"."""
+    heads = {field.label.removeprefix("other ").removeprefix("current ")}
+    heads |= {one for one in (*field.cues, *heads) if len(one) > 3}  # noqa: PLR2004
+    plain = sorted({_singular(one) for one in heads}, key=len, reverse=True)
+    words = "|".join(re.escape(one) for one in plain)
+    match = re.search(
+        rf"\b(?:no|not any|(?:don't|do not|never) (?:have|had|take)(?: any)?|without(?: any)?|not allergic to anything)\b"
+        rf"(?:\s+(?:other|known|such|more|further|regular|drug|food|medicine|medication|at all|kind of|of))*"
+        rf"(?:(?<=anything)|\s+(?:{words})(?:s|es|ies)?\b)",
+        text, re.IGNORECASE,
+    )  # fmt: skip
+    if match is None or question_at(text, match.start()):
+        return None
+    if match.group().casefold().endswith("anything") and "allerg" not in field.id:
+        return None
+    return Value(value=(), start=match.start(), end=match.end())
+
+
+def _singular(word: str) -> str:
+    """The word without its plural, and without the "y" that the plural changes."""
+    for ending in ("ies", "s"):
+        if word.endswith(ending):
+            return word[: -len(ending)]
+    return word.removesuffix("y")
