@@ -232,7 +232,6 @@ UNMARKED = frozenset(
         "IN-23",
         "RELIABILITY-10",
         "RELIABILITY-11",
-        "RELIABILITY-12",
         "RELIABILITY-13",
         "RELIABILITY-17",
         "RELIABILITY-19",

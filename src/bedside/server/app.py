@@ -20,6 +20,7 @@ from bedside import __version__
 from bedside.server import openai_compat, problems
 from bedside.server.auth import ours, same_origin
 from bedside.server.limit import BodyLimit
+from bedside.server.openapi import describe
 from bedside.server.routes import (
     admin,
     ask,
@@ -33,6 +34,7 @@ from bedside.server.routes import (
     note_files,
     notes,
     patients,
+    safety,
     turns,
 )
 from bedside.server.workbench import pages
@@ -59,6 +61,7 @@ _PARTS = (
     decisions,
     intake,
     companion,
+    safety,
     admin,
     catalogue,
     notes,
@@ -87,6 +90,7 @@ def create_app(engine: Engine) -> FastAPI:
     )
     app.state.engine = engine
     problems.install(app)
+    describe(app)
     app.add_middleware(BodyLimit, most=engine.settings.upload_bytes)
     _observe(app)
     for part in _PARTS:
