@@ -132,6 +132,12 @@ def room(store: Store, embedder: BagOfWords) -> Memory:
 
 
 @pytest.fixture
+def another(store: Store, embedder: BagOfWords) -> Callable[[], Memory]:
+    """Rooms over the same rows that have read nothing yet."""
+    return lambda: Memory(store, embedder=embedder, clock=Ticking(), count=words_of)
+
+
+@pytest.fixture
 def words_alone(store: Store) -> Memory:
     return Memory(store, embedder=None, clock=Ticking(), count=words_of)
 

@@ -63,13 +63,12 @@ def test_a_named_day_finds_what_was_said_of_it() -> None:
     assert rank(talk, "Who dined on April 1, 2023?").best()[0] == 0
 
 
-def test_meaning_helps_and_a_message_without_vectors_is_not_punished() -> None:
+def test_meaning_helps_and_says_nothing_where_all_are_alike() -> None:
     talk = corpus(("1", "Ana", "alpha"), ("2", "Ana", "beta"), ("3", "Ana", "gamma"))
-    query = np.array([1.0, 0.0], dtype=np.float32)
-    near, far = np.array([[0.9, 0.1]], dtype=np.float32), np.array([[0.1, 0.9]], dtype=np.float32)
-    found = rank(talk, "delta", query=query, vectors=[far, near, None])
+    found = rank(talk, "delta", similarity=np.array([0.1, 0.9, 0.5]))
     assert found.best() == [1, 2, 0]
-    assert rank(talk, "delta", query=query, vectors=[None, None, None]).similarity is None
+    assert rank(talk, "delta", similarity=np.array([0.4, 0.4, 0.4])).best() == [0, 1, 2]
+    assert rank(talk, "delta").similarity is None
 
 
 def test_nothing_said_ranks_nothing_and_equals_keep_their_order() -> None:

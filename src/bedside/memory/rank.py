@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from bedside.memory.when import asked_days, fits, is_when, meant_days, speaks_of
 __all__ = ["WEIGHTS", "Corpus", "Ranking", "Said", "rank", "signals"]
 
 Floats = NDArray[np.float64]
-Vectors = Sequence["NDArray[np.float32] | None"]
 K1, B = 1.2, 0.75
 _FLAT = 1e-9
 _MINE = re.compile(r"\b(?:I|me|my|mine|myself)\b")
@@ -66,11 +65,15 @@ class _Read(NamedTuple):
 
     text: str
     counts: Counter[str]
+    words: int
     timed: bool
+    asks: bool
 
     @classmethod
     def of(cls, text: str) -> _Read:
-        return cls(text, Counter(stems(text)), speaks_of_time(text))
+        counts = Counter(stems(text))
+        asks = text.rstrip().endswith("?")
+        return cls(text, counts, counts.total(), speaks_of_time(text), asks)
 
 
 class Corpus:
@@ -85,33 +88,49 @@ class Corpus:
         self.read: dict[str, _Read] = {}
         for one in self.said:
             held = known.get(one.key)
-            self.read[one.key] = held if held and held.text == one.text else _Read.of(one.text)
+            same = held is not None and (held.text is one.text or held.text == one.text)
+            self.read[one.key] = held if held is not None and same else _Read.of(one.text)
         sessions = list(dict.fromkeys(one.session for one in self.said))
         self.sessions = tuple(sessions)
         place = {name: number for number, name in enumerate(sessions)}
         self.of_session = np.array([place[one.session] for one in self.said], dtype=int)
-        self.counts = [self.read[one.key].counts for one in self.said]
+        self.counts = [one.counts for one in self.read.values()]
         names = {name: frozenset(map(stem, words(name))) for name in {o.speaker for o in self.said}}
         self.speakers = [names[one.speaker] for one in self.said]
+        self._names = tuple(names.values())
+        number = {name: at for at, name in enumerate(names)}
+        self._speaking = np.array([number[one.speaker] for one in self.said], dtype=int)
 
     def __len__(self) -> int:
         return len(self.said)
 
+    def spoken_by(self, fits: Callable[[frozenset[str]], bool]) -> Floats:
+        """1 where the speaker's name, as stems, is one that fits."""
+        if not self._names:
+            return np.zeros(0)
+        return np.array([fits(names) for names in self._names], dtype=float)[self._speaking]
+
+    @cached_property
+    def meant(self) -> list[Any]:
+        """The days that each message means by "yesterday" and the like."""
+        return [meant_days(one.text, one.day) if one.day else () for one in self.said]
+
     @cached_property
     def lengths(self) -> Floats:
         """Words of each message, stop words aside, its speaker's name counted."""
-        pairs = zip(self.counts, self.speakers, strict=True)
-        return np.array([sum(count.values()) + len(names) for count, names in pairs], dtype=float)
+        own = np.array([one.words for one in self.read.values()], dtype=float)
+        names = np.array([len(names) for names in self._names], dtype=float)
+        return own + names[self._speaking] if len(own) else own
 
     @cached_property
     def asks(self) -> Floats:
         """1 where a message ends in a question."""
-        return np.array([one.text.rstrip().endswith("?") for one in self.said], dtype=float)
+        return np.array([one.asks for one in self.read.values()], dtype=float)
 
     @cached_property
     def timed(self) -> Floats:
         """1 where a message says when something was."""
-        return np.array([self.read[one.key].timed for one in self.said], dtype=float)
+        return np.array([one.timed for one in self.read.values()], dtype=float)
 
     def near(self, rows: Floats) -> Floats:
         """Rows with those of their neighbours in the same session added, by weight."""
@@ -150,8 +169,7 @@ def rank(
     corpus: Corpus,
     question: str,
     *,
-    query: NDArray[np.float32] | None = None,
-    vectors: Vectors | None = None,
+    similarity: Floats | None = None,
     own: str = "",
     weights: Mapping[str, float] = WEIGHTS,
 ) -> Ranking:
@@ -160,15 +178,13 @@ def rank(
     Args:
         corpus: What was said.
         question: As it was asked.
-        query: The question's unit vector, `None` to go by words alone.
-        vectors: For each message the unit vectors of its sentences, shape (sentences, dim);
-            `None` for a message that has none yet: it is ranked by its words.
+        similarity: The cosine of each message's best sentence to the question, the mean of the
+            others where a message has no vector yet; `None` to go by words alone.
         own: The speaker who asks: "I" and "my" are about them where the question names nobody.
         weights: By name of signal.
     """
     if not len(corpus):
         return Ranking(scores=np.zeros(0), sessions=np.zeros(0), similarity=None)
-    similarity = _similarity(query, vectors)
     found = signals(corpus, question, similarity, own=own)
     scores = np.zeros(len(corpus))
     for name, row in found.items():
@@ -208,10 +224,12 @@ def signals(
 
 def _frequencies(corpus: Corpus, terms: Sequence[str]) -> tuple[Floats, Floats]:
     """How often each term stands in each message, without and with the speaker's name."""
-    own = np.array([[count.get(term, 0) for term in terms] for count in corpus.counts], dtype=float)
-    own = own.reshape(len(corpus), len(terms))
-    names = np.array([[term in some for term in terms] for some in corpus.speakers], dtype=float)
-    return own, own + names.reshape(len(corpus), len(terms))
+    own = np.zeros((len(corpus), len(terms)))
+    full = np.zeros((len(corpus), len(terms)))
+    for number, term in enumerate(terms):
+        own[:, number] = [count[term] if term in count else 0 for count in corpus.counts]  # noqa: SIM401 - a Counter's get is slower
+        full[:, number] = own[:, number] + corpus.spoken_by(lambda names, t=term: t in names)
+    return own, full
 
 
 def _bm25(frequencies: Floats, lengths: Floats) -> Floats:
@@ -226,32 +244,17 @@ def _bm25(frequencies: Floats, lengths: Floats) -> Floats:
     return np.asarray((gain * idf).sum(axis=1), dtype=float)
 
 
-def _similarity(query: NDArray[np.float32] | None, vectors: Vectors | None) -> Floats | None:
-    """Cosine of each message's best sentence; where vectors are missing, the mean of the others."""
-    if query is None or vectors is None:
-        return None
-    there = [number for number, rows in enumerate(vectors) if rows is not None and len(rows)]
-    if not there:
-        return None
-    rows = [vectors[number] for number in there]
-    flat = np.concatenate([row for row in rows if row is not None])
-    sizes = [len(row) for row in rows if row is not None]
-    starts = np.cumsum([0, *sizes[:-1]])
-    best = np.maximum.reduceat((flat @ query).astype(float), starts)
-    found = np.full(len(vectors), float(best.mean()))
-    found[there] = best
-    return found
-
-
 def _by_session(corpus: Corpus, scores: Floats, shares: Sequence[float]) -> Floats:
     """A figure a session: its best messages' scores, by their shares."""
-    found = np.zeros(len(corpus.sessions))
-    for number in range(len(corpus.sessions)):
-        best = np.sort(scores[corpus.of_session == number])[::-1][: len(shares)]
-        weights = np.array(shares[: len(best)])
-        found[number] = float((best * weights).sum())
-        if math.isclose(shares[0], shares[-1]):
-            found[number] /= len(best)
+    total = len(corpus.sessions)
+    order = np.lexsort((-scores, corpus.of_session))
+    of = corpus.of_session[order]
+    within = np.arange(len(order)) - np.searchsorted(of, of)
+    best = within < len(shares)
+    weights = np.array(shares)[within[best]]
+    found = np.bincount(of[best], weights=scores[order][best] * weights, minlength=total)
+    if math.isclose(shares[0], shares[-1]):
+        found /= np.bincount(of[best], minlength=total)
     return found
 
 
@@ -259,7 +262,7 @@ def _speaker(corpus: Corpus, asked: Sequence[frozenset[str]]) -> Floats:
     """1 where the one speaker asked about speaks; 0 throughout where none or several are named."""
     if len(asked) != 1:
         return np.zeros(len(corpus))
-    return np.array([bool(asked[0] & names) for names in corpus.speakers], dtype=float)
+    return corpus.spoken_by(lambda names: bool(asked[0] & names))
 
 
 def _dated(corpus: Corpus, question: str) -> Floats:
@@ -268,9 +271,8 @@ def _dated(corpus: Corpus, question: str) -> Floats:
     found = np.zeros(len(corpus))
     if not days:
         return found
-    for number, one in enumerate(corpus.said):
+    for number, (one, meant) in enumerate(zip(corpus.said, corpus.meant, strict=True)):
         if one.day is not None:
-            meant = meant_days(one.text, one.day)
             found[number] = max(fits(day, one.day, meant) for day in days)
     return found
 

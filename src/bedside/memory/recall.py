@@ -8,7 +8,6 @@ before any vector of it exists.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -25,9 +24,10 @@ from bedside.language.stems import stems
 from bedside.memory import ledger, vectors
 from bedside.memory.consent import consented
 from bedside.memory.facts import Fact
+from bedside.memory.held import Held, Shelf
 from bedside.memory.needs import DEPTHS, NotesNeed, Recalled, RecallNeed, Remembered
-from bedside.memory.owner import Message, messages_of, owner_of, patient_of
-from bedside.memory.rank import Corpus, Ranking, Said, rank
+from bedside.memory.owner import Message
+from bedside.memory.rank import Corpus, Ranking, rank
 from bedside.memory.summaries import render
 from bedside.memory.vectors import Embeds
 from bedside.memory.when import meant_days
@@ -42,8 +42,6 @@ RELATED = 0.3
 _SUMMARY_TOKENS = 220
 _PASSAGE_TOKENS = 90
 _HEADLINE_TOKENS = 60
-_OWNERS = 32
-"""Persons whose messages stay counted in memory; the rows decide at every read what is there."""
 _NAMES = {"user": "you", "assistant": "the assistant"}
 
 
@@ -60,8 +58,7 @@ class Memory:
     ) -> None:
         self._store, self._embedder = store, embedder
         self._clock, self._count = clock, count
-        self._read: dict[tuple[str, str, str], Corpus] = {}
-        self._reading = threading.Lock()
+        self._shelf = Shelf()
 
     async def recall(self, need: RecallNeed, grant: Grant) -> Recalled:
         """`recall_now` in a thread."""
@@ -117,9 +114,8 @@ class Memory:
         query = self._embedded(need.query)
 
         def read(connection: Connection) -> tuple[Corpus, Ranking]:
-            messages = messages_of(connection, grant)
-            stored = self._vectors(connection, grant, messages)
-            return self._ranked(need, grant, messages, query, stored)
+            held = self._held(connection, grant, need)
+            return held.corpus, ranked(need, held, query=query)[0]
 
         return self._store.read_now(read)
 
@@ -160,29 +156,25 @@ class Memory:
         if across:
             items += self._chosen(ledger.facts_of(connection, grant, "profile"), "profile", need)
         if DEPTHS[need.depth]:
-            messages = messages_of(connection, grant, only=None if across else here or None)
-            if not across and not here:
-                messages = []
-            stored = self._vectors(connection, grant, messages)
-            if stored is not None and (lacking := sum(row is None for row in stored)):
-                degraded.append(f"vectors not ready: {lacking} messages")
+            held = None
+            if across or here:
+                held = self._held(connection, grant, need, only=None if across else here)
+                if held.lacking:
+                    degraded.append(f"vectors not ready: {held.lacking} messages")
             if across:
                 items += self._sessions(connection, need, grant, query)
-            items += self._messages(need, grant, messages, query, stored)
+            if held is not None and held.messages:
+                items += self._messages(need, held, query)
         why = "nothing remembered that fits"
         if need.across and not across:
             why += "; no consent to other sessions"
         return replace(self._fitted(items, tokens=need.tokens, why=why), degraded=tuple(degraded))
 
-    def _vectors(
-        self, connection: Connection, grant: Grant, messages: Sequence[Message]
-    ) -> list[Any] | None:
-        if self._embedder is None:
-            return None
-        dim = self._embedder.dim
-        return vectors.message_vectors(
-            connection, grant, messages, model=self._embedder.id, dim=dim
-        )
+    def _held(
+        self, connection: Connection, grant: Grant, need: RecallNeed, *, only: str | None = None
+    ) -> Held:
+        names = {**_NAMES, **dict(need.names)}
+        return self._shelf.of(connection, grant, names=names, embedder=self._embedder, only=only)
 
     def _chosen(self, facts: Sequence[Fact], kind: Any, need: RecallNeed) -> list[Remembered]:
         """The facts nearest to the question by their words, the newest where none is."""
@@ -234,19 +226,11 @@ class Memory:
             found.append(self._sized(made))
         return found
 
-    def _messages(
-        self,
-        need: RecallNeed,
-        grant: Grant,
-        messages: Sequence[Message],
-        query: Any,
-        stored: Any,
-    ) -> list[Remembered]:
+    def _messages(self, need: RecallNeed, held: Held, query: Any) -> list[Remembered]:
         """The messages that fit best, cut to the sentences that do."""
-        if not messages:
-            return []
         names = {**_NAMES, **dict(need.names)}
-        corpus, ranking = self._ranked(need, grant, messages, query, stored)
+        corpus, messages = held.corpus, held.messages
+        ranking, measured = ranked(need, held, query=query)
         asked = set(stems(need.query)) - frozenset().union(*corpus.speakers)
         found: list[Remembered] = []
         for place in ranking.best():
@@ -254,7 +238,7 @@ class Memory:
                 break
             message = messages[place]
             similarity = None
-            if ranking.similarity is not None and stored[place] is not None:
+            if ranking.similarity is not None and measured is not None and measured[place]:
                 similarity = float(ranking.similarity[place])
             near = (similarity or 0.0) >= RELATED
             if message.source in need.shown or not (near or _shares(asked, corpus, place)):
@@ -263,26 +247,6 @@ class Memory:
                 self._message(message, names[message.role], asked, ranking, place, similarity)
             )
         return found
-
-    def _ranked(
-        self,
-        need: RecallNeed,
-        grant: Grant,
-        messages: Sequence[Message],
-        query: Any,
-        stored: Any,
-    ) -> tuple[Corpus, Ranking]:
-        """Ranked anew; what was counted of the owner's messages last time is not counted again."""
-        whose = (str(grant.tenant), owner_of(grant), patient_of(grant))
-        with self._reading:
-            before = self._read.get(whose)
-        corpus, ranking = ranked(need, messages, query=query, stored=stored, before=before)
-        with self._reading:
-            self._read.pop(whose, None)
-            self._read[whose] = corpus
-            while len(self._read) > _OWNERS:
-                del self._read[next(iter(self._read))]
-        return corpus, ranking
 
     def _message(
         self,
@@ -333,31 +297,19 @@ class Memory:
         )
 
 
-def ranked(
-    need: RecallNeed,
-    messages: Sequence[Message],
-    *,
-    query: Any,
-    stored: Any,
-    before: Corpus | None = None,
-) -> tuple[Corpus, Ranking]:
-    """Every message of the owner ranked for the question, and the sessions with them."""
+def ranked(need: RecallNeed, held: Held, *, query: Any) -> tuple[Ranking, Any]:
+    """Every message of the owner ranked for the question, and the sessions with them.
+
+    The second part says for each message whether a vector of its own was compared; `None` where
+    there are no vectors.
+    """
     names = {**_NAMES, **dict(need.names)}
-    corpus = Corpus(
-        [
-            Said(
-                key=one.source,
-                session=one.session,
-                speaker=names[one.role],
-                text=one.text,
-                day=one.day,
-            )
-            for one in messages
-        ],
-        before=before,
-    )
-    ranking = rank(corpus, need.query, query=query, vectors=stored, own=names["user"])
-    return corpus, _boosted(ranking, corpus, need.linked) if need.linked else ranking
+    compared = held.similarity(query)
+    similarity, measured = compared if compared is not None else (None, None)
+    ranking = rank(held.corpus, need.query, similarity=similarity, own=names["user"])
+    if need.linked:
+        ranking = _boosted(ranking, held.corpus, need.linked)
+    return ranking, measured
 
 
 def _shares(asked: set[str], corpus: Corpus, place: int) -> bool:

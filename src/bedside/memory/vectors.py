@@ -8,13 +8,13 @@ from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select
 
 from bedside.core.access import Grant
 from bedside.core.value import value
 from bedside.language.sentences import sentences
 from bedside.memory import ledger
-from bedside.memory.owner import Message, messages_of, owned, owner_of, patient_of
+from bedside.memory.owner import owned, owner_of, patient_of, reach
 from bedside.memory.summaries import render
 from bedside.storage.tables.memory import (
     memory_fact,
@@ -22,12 +22,24 @@ from bedside.storage.tables.memory import (
     memory_session,
     memory_summary,
 )
+from bedside.storage.tables.source import source
+from bedside.storage.tables.turn import message
 
-__all__ = ["Embeds", "Pending", "message_vectors", "pending", "pieces", "session_vectors", "store"]
+__all__ = [
+    "Embeds",
+    "Pending",
+    "message_count",
+    "message_vectors",
+    "pending",
+    "pieces",
+    "session_vectors",
+    "store",
+]
 
 Vector = NDArray[np.float32]
 _SESSION_TOKENS = 400
 _AT_ONCE = 200
+_IN_ONE_QUERY = 400
 
 
 class Embeds(Protocol):
@@ -78,20 +90,28 @@ def pending(
     Sessions are those with facts or a summary; at most `most` things, newest messages first.
     """
     found = _sessions(connection, grant, model)
-    have = set(
-        connection.execute(
-            select(memory_message.c.source).where(
-                owned(memory_message, grant), memory_message.c.model == model
-            )
-        ).scalars()
+    room = most - len(found)
+    if room < 1:
+        return found
+    made = (
+        select(memory_message.c.source)
+        .where(
+            owned(memory_message, grant),
+            memory_message.c.model == model,
+            memory_message.c.source == message.c.source,
+        )
+        .exists()
     )
-    for one in reversed(messages_of(connection, grant)):
-        if len(found) >= most:
-            break
-        if one.source not in have:
-            speaker = (names or {}).get(one.role, "")
-            texts = pieces(one.text, speaker=speaker)
-            found.append(Pending(session=one.session, source=one.source, texts=texts))
+    query = (
+        reach(grant, message.c.session, message.c.role, message.c.source, source.c.text)
+        .join(source, and_(source.c.tenant == message.c.tenant, source.c.id == message.c.source))
+        .where(~made)
+        .order_by(message.c.at.desc(), message.c.ordinal.desc())
+        .limit(room)
+    )
+    for row in connection.execute(query):
+        texts = pieces(row.text, speaker=(names or {}).get(row.role, ""))
+        found.append(Pending(session=row.session, source=row.source, texts=texts))
     return found
 
 
@@ -138,7 +158,12 @@ def store(
 
     What was erased or taken back while the vectors were made is left out.
     """
-    there = {one.source for one in messages_of(connection, grant)}
+    wanted = [one.source for one, _ in made if one.source]
+    there = set(
+        connection.execute(
+            reach(grant, message.c.source).where(message.c.source.in_(wanted))
+        ).scalars()
+    )
     sessions = set(_with_content(connection, grant))
     kept = 0
     for one, rows in made:
@@ -162,17 +187,39 @@ def store(
     return kept
 
 
+def message_count(
+    connection: Connection, grant: Grant, *, model: str, only: str | None = None
+) -> int:
+    """How many of the owner's messages have vectors under `model`."""
+    query = select(func.count()).select_from(memory_message).where(*_of(grant, model, only))
+    return int(connection.execute(query).scalar_one())
+
+
 def message_vectors(
-    connection: Connection, grant: Grant, messages: Sequence[Message], *, model: str, dim: int
-) -> list[Vector | None]:
-    """The stored sentence vectors of each message, shape (sentences, dim); `None` where not made yet."""
-    rows = connection.execute(
-        select(memory_message.c.source, memory_message.c.data).where(
-            owned(memory_message, grant), memory_message.c.model == model
-        )
-    )
-    data = {row.source: np.frombuffer(row.data, dtype="<f4").reshape(-1, dim) for row in rows}
-    return [data.get(one.source) for one in messages]
+    connection: Connection,
+    grant: Grant,
+    sources: Sequence[str],
+    *,
+    model: str,
+    dim: int,
+    only: str | None = None,
+) -> dict[str, Vector]:
+    """The stored sentence vectors of these messages, shape (sentences, dim), where they are made."""
+    query = select(memory_message.c.source, memory_message.c.data).where(*_of(grant, model, only))
+    whole = len(sources) > _IN_ONE_QUERY  # many at once: all of the owner's are read
+    if not whole:
+        query = query.where(memory_message.c.source.in_(sources))
+    wanted = set(sources)
+    found: dict[str, Vector] = {}
+    for row in connection.execute(query):
+        if row.source in wanted:
+            found[row.source] = np.frombuffer(row.data, dtype="<f4").reshape(-1, dim)
+    return found
+
+
+def _of(grant: Grant, model: str, only: str | None) -> list[ColumnElement[bool]]:
+    here = [owned(memory_message, grant), memory_message.c.model == model]
+    return here if only is None else [*here, memory_message.c.session == only]
 
 
 def session_vectors(connection: Connection, grant: Grant, *, model: str) -> dict[str, Vector]:
