@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.flows.intake.consent import speaks_of_matching
@@ -14,6 +15,7 @@ from bedside.flows.intake.signals import (
     doubts,
     wants_person,
 )
+from bedside.language.negation import Scope, scopes
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import State
 
@@ -29,9 +31,11 @@ __all__ = [
     "cued",
     "first_sentence",
     "intact",
+    "judged",
     "over",
     "question_at",
     "short_answer",
+    "statements",
     "whole",
     "within",
     "without",
@@ -67,11 +71,21 @@ LONGEST_WORDS = 300
 SENTENCE = re.compile(r"[^.!?;\n؟।]+[.!?؟।]?")
 
 
-_APART = re.compile(
-    r"[,;،]\s*(?:and|but|also|plus|و)?\s+|\s+(?:but|although|though)\s+"
-    r"|\s+and\s+(?=(?:i|i'm|i’m|i've|we|he|she|it|it's|they|there|my|our|her|his|the|this|that|also|no|yes|not)\b)",
+_SUBJECT = (
+    r"(?:i|i'm|i’m|i've|i’ve|im|ive|we|we're|we've|he|he's|she|she's|it|it's|they|there|there's|my|our|her|his|the|this|that|also|no|yes|not|"
+    r"please|you|your)\b"
+)
+_AND = r"(?:and|but|also|plus|so|because|then|although|though|و|और)\s+"
+_STATED = re.compile(
+    rf"[,;،]\s*(?:{_AND})?(?={_SUBJECT})|\s+{_AND}(?={_SUBJECT})|\s+(?:but|although|though)\s+|[;]",
     re.IGNORECASE,
 )
+_APART = re.compile(rf"[,;،]\s*(?:{_AND})?|{_STATED.pattern}", re.IGNORECASE)
+
+
+_PRONOUN = re.compile(r"\W*(?:he|she|they|his|her|their)\b", re.IGNORECASE)
+_CERTAIN = re.compile(r"\b(?:as|if) (?:soon as )?possible\b", re.IGNORECASE)
+"""Words that a doubt begins with elsewhere, and that doubt nothing here."""
 
 
 NOT_BEFORE = re.compile(
@@ -115,15 +129,49 @@ def without(text: str, spans: Sequence[Span]) -> str:
 
 
 def clauses(text: str) -> tuple[Span, ...]:
-    """Where each statement of the text stands: sentences, and their parts at commas and "and I"."""
+    """The smallest parts that say something: sentences, cut at commas and before a new subject."""
+    return _cut(text, _APART)
+
+
+def statements(text: str) -> tuple[Span, ...]:
+    """Sentences, cut only before a new subject: a list with commas stays one statement."""
+    return _cut(text, _STATED)
+
+
+def _cut(text: str, gap: re.Pattern[str]) -> tuple[Span, ...]:
     out: list[Span] = []
     for sentence in SENTENCE.finditer(text):
         start = sentence.start()
-        for gap in _APART.finditer(text, sentence.start(), sentence.end()):
-            out.append((start, gap.start()))
-            start = gap.end()
+        for match in gap.finditer(text, sentence.start(), sentence.end()):
+            out.append((start, match.start()))
+            start = match.end()
         out.append((start, sentence.end()))
     return tuple(one for one in out if text[one[0] : one[1]].strip())
+
+
+def judged(text: str) -> list[Scope]:
+    """What each statement denies, doubts or says of a relative: never beyond itself.
+
+    "He" and "she" go on about the relative whom the statement before names.
+    """
+    out: list[Scope] = []
+    kin: Scope | None = None
+    for start, end in statements(text):
+        said = _CERTAIN.sub(lambda match: "_" * len(match[0]), text[start:end])
+        here = [
+            replace(
+                one,
+                start=one.start + start,
+                end=one.end + start,
+                trigger=(one.trigger[0] + start, one.trigger[1] + start),
+            )
+            for one in scopes(said)
+        ]
+        if kin is not None and _PRONOUN.match(said):
+            here.append(replace(kin, start=start, end=end))
+        kin = next((one for one in here if one.kind == "family"), None)
+        out += here
+    return out
 
 
 def over(found: tuple[str, ...], spans: Sequence[Span]) -> Value:

@@ -18,11 +18,13 @@ from bedside.flows.intake.answers import (
     Context,
     Span,
     Value,
-    clauses,
     first_sentence,
+    intact,
+    judged,
     over,
     question_at,
     short_answer,
+    statements,
     whole,
     within,
     without,
@@ -50,7 +52,6 @@ from bedside.flows.intake.signals import (
     doubts,
 )
 from bedside.flows.intake.texts import asked_text, date_asked, date_free, text_free
-from bedside.language.negation import scopes
 from bedside.sop.contract import Field
 
 __all__ = ["Context", "Value", "read_asked", "read_volunteered"]
@@ -226,8 +227,10 @@ def _name_asked(field: Field, context: Context) -> Value | None:
     said = _name_free(field, context)
     if said is not None:
         return said
+    if context.others and corrects(context.text):
+        return None
     first = first_sentence(without(context.text, context.others))
-    short = short_answer(first, most=4)
+    short = intact(short_answer(first, most=4), context.text)
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
     if countries(first) or conditions(first) or disagrees(first) or _NOT_A_NAME.search(first):
@@ -286,8 +289,9 @@ def _illnesses_asked(field: Field, context: Context) -> Value | None:
 
 def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None:  # noqa: C901 - one list of rules
     text = context.text
-    denied = [one for one in scopes(text) if one.kind == "negated"]
-    family = [one for one in scopes(text) if one.kind == "family"]
+    told = judged(text)
+    denied = [one for one in told if one.kind == "negated"]
+    family = [one for one in told if one.kind == "family"]
     carer = persons.is_carer(text, context.state)
     has: dict[str, Span] = {}
     hasnt: dict[str, Span] = {}
@@ -329,8 +333,8 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
     ):
         start, end = whole(own)
         return Value(value=(), start=start, end=end)
-    if asked:
-        words = short_answer(own, most=5)
+    if asked and not (context.others and corrects(text)):
+        words = intact(short_answer(own, most=5), text)
         if words is not None and _NO_NAME.search(str(words.value)):
             return None
         return Value(value=(words.value,), start=words.start, end=words.end) if words else None
@@ -355,7 +359,7 @@ def _when_free(field: Field, context: Context) -> Value | None:
     match = WHEN.search(context.text)
     if match is None or question_at(context.text, match.start()):
         return None
-    here = next(a for a, b in clauses(context.text) if a <= match.start() < b)
+    here, to = next((a, b) for a, b in statements(context.text) if a <= match.start() < b)
     lead = context.text[max(here, match.start() - NEAR) : match.start()]
     if re.search(
         r"\b(?:ago|since|was|had|happened|occurred|injur\w*|accident|fell|started|last|diagnosed|died|were)\b",
@@ -365,7 +369,7 @@ def _when_free(field: Field, context: Context) -> Value | None:
         return None
     if not re.search(
         r"\b(?:want|need|like|hope|plan|travel|come|surgery|operation|done|happen|treat|prefer|ready|go|do it|procedure|possible)\w*\b",
-        context.text, re.IGNORECASE,
+        context.text[here:to], re.IGNORECASE,
     ):  # fmt: skip
         return None
     return Value(value=match.group(), start=match.start(), end=match.end(), strong=False)

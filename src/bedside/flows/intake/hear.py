@@ -177,6 +177,37 @@ _LOOKING = re.compile(
 )
 
 
+_NO_NAME = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "this",
+        "that",
+        "some",
+        "any",
+        "it",
+        "his",
+        "her",
+        "their",
+        "our",
+        "surgery",
+        "operation",
+        "treatment",
+        "procedure",
+        "therapy",
+        "of",
+        "on",
+    ]
+)
+
+
+def _named(words: str) -> bool:
+    """Do the words name a procedure: "the surgery" alone names none?"""
+    return not set(words.casefold().split()) <= _NO_NAME
+
+
 def _procedure(
     case: Case, text: str, book: Book, contract: Contract, given: str
 ) -> tuple[Contract, Literal["", "known", "changed", "unknown"], list[Change]]:
@@ -191,9 +222,8 @@ def _procedure(
             words = _words_of(named, text)
             return named, "known", [change("sop", named.id), change("procedure_words", words)]
         asked = case.asking == "procedure_name"
-        match = _LOOKING.search(text)
-        if match and not case.procedure_words:
-            words = match["w"].strip()
+        words = next((one["w"].strip() for one in _LOOKING.finditer(text) if _named(one["w"])), "")
+        if words and not case.procedure_words:
             return contract, "unknown", [change("procedure_words", words)]
         other = age_in(text) or countries(text) or declines(text) or doubts(text) or nothing(text)
         if asked and not case.procedure_words and not other and _short(text):

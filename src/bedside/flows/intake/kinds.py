@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bedside.clinical.money import amounts
+from bedside.flows.intake import persons
 from bedside.flows.intake.answers import (
     NOT_BEFORE,
     SENTENCE,
@@ -14,7 +15,9 @@ from bedside.flows.intake.answers import (
     Value,
     cued,
     first_sentence,
+    judged,
     question_at,
+    statements,
     whole,
     within,
 )
@@ -29,7 +32,6 @@ from bedside.flows.intake.signals import (
     nothing,
 )
 from bedside.language.laterality import sides
-from bedside.language.negation import scopes
 from bedside.sop.contract import Field
 
 __all__ = [
@@ -302,6 +304,9 @@ _NO_SURGERY = re.compile(
 )
 
 
+_PAST = re.compile(r"\b(?:19|20)\d\d\b|\b(?P<ago>years? (?:ago|back))\b", re.IGNORECASE)
+
+
 def boolean_free(field: Field, context: Context) -> Value | None:
     """Yes or no by what the message affirms or denies of the field's cues."""
     opposite = _opposite(field, context.text)
@@ -323,19 +328,24 @@ def boolean_free(field: Field, context: Context) -> Value | None:
     spots = [spot for spot in spots if not question_at(text, spot[0])]
     if not spots:
         return None
-    judged = scopes(text)
-    if "recent" in field.id and re.search(r"\b(?:19|20)\d\d\b|\byears? ago\b", text, re.IGNORECASE):
-        return None
+    told = judged(text)
+    if persons.is_carer(text, context.state):
+        told = [one for one in told if one.kind != "family"]
     for start, end in sorted(spots):
+        here = next(text[a:b] for a, b in statements(text) if a <= start < b)
+        if "recent" in field.id and (past := _PAST.search(here)) is not None:
+            if past["ago"] is None:
+                continue  # a year may be this one
+            return Value(value=False, start=start, end=end)
         if any(
-            one.kind in {"uncertain", "family"} and one.start <= start < one.end for one in judged
+            one.kind in {"uncertain", "family"} and one.start <= start < one.end for one in told
         ):
             continue
         denied = any(
             one.kind == "negated"
             and one.start <= start < one.end
             and not _ANEW.search(text[one.start : start])
-            for one in judged
+            for one in told
         )
         stopped = re.search(
             r"\b(?:stopped|used to|no longer|off)\b",
@@ -345,7 +355,7 @@ def boolean_free(field: Field, context: Context) -> Value | None:
         lead = max(
             (
                 one.trigger[0]
-                for one in judged
+                for one in told
                 if one.kind == "negated" and one.start <= start < one.end
             ),
             default=start,

@@ -13,16 +13,17 @@ from bedside.flows.intake.answers import (
     cued,
     first_sentence,
     intact,
+    judged,
     over,
     question_at,
     short_answer,
+    statements,
     whole,
     without,
 )
 from bedside.flows.intake.kinds import choices_in, denies
 from bedside.flows.intake.lexicon import phrase_pattern
 from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts
-from bedside.language.negation import scopes
 from bedside.sop.contract import Field
 
 __all__ = ["list_asked", "list_free"]
@@ -60,12 +61,24 @@ def list_asked(field: Field, context: Context) -> Value | None:
         return None
     if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
         return None
-    parts = [
+    parts = _parts(str(short.value))
+    return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
+
+
+_TAKES = re.compile(
+    r"\b(?:i|he|she|we)(?:'m|'s| am| is)? (?:also )?(?:takes?|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|never\b)"
+    r"[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|every day for)\b)[^.!?;]){2,80})",
+    re.IGNORECASE,
+)
+
+
+def _parts(words: str) -> list[str]:
+    """What a list names, one by one."""
+    return [
         one.strip()
-        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b", str(short.value))
+        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b|\bplus\b", words)
         if one.strip() and one.strip().casefold() not in {"yes", "yeah", "well", "no"}
     ]
-    return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
 
 
 def list_free(field: Field, context: Context) -> Value | None:
@@ -87,17 +100,18 @@ def list_free(field: Field, context: Context) -> Value | None:
         if match:
             return Value(value=(match["w"].strip(),), start=match.start("w"), end=match.end("w"))
     if "medic" in field.id or "drug" in field.id:
-        match = re.search(
-            r"\bi(?:'m| am)? (?:take|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|holiday|leave|it\b|care\b)[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|and i|but i)\b)[^.!?;]){2,80})", text, re.IGNORECASE)  # fmt: skip
-        if match:
-            return Value(value=(match["w"].strip(),), start=match.start("w"), end=match.end("w"))
+        for start, end in statements(text):
+            match = _TAKES.search(text, start, end)
+            if match:
+                found = tuple(_parts(match["w"]))
+                return Value(value=found, start=match.start("w"), end=match.end("w"))
     return _none_named(field, text)
 
 
 def _named(field: Field, text: str) -> Sequence[Span]:
     """Where the text names one of the field's cues, and does not deny or doubt it."""
     single = [one for one in field.cues if " " not in one]
-    denied = [one for one in scopes(text) if one.kind in {"negated", "family", "uncertain"}]
+    denied = [one for one in judged(text) if one.kind in {"negated", "family", "uncertain"}]
     return [
         one.span()
         for one in (phrase_pattern(single).finditer(text) if single else ())

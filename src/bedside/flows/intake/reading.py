@@ -15,6 +15,7 @@ from bedside.flows.intake.answers import clauses
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
 from bedside.flows.intake.numbers import numbers_in
 from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
+from bedside.flows.intake.texts import of_time
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import Known, State, Status
 
@@ -79,7 +80,7 @@ def read_message(
         country: The person's country where it is known, for sums of money.
     """
     found: dict[str, Said] = {}
-    context = Context(text=text, state=state, contract=contract, country=country)
+    context = Context(text=core(text), state=state, contract=contract, country=country)
     fields = [field for field in contract.fields if contract.applies(field, state)]
     for field in fields:
         read = read_volunteered(field, context)
@@ -88,14 +89,13 @@ def read_message(
     answered = False
     field = contract.field(asked) if asked else None
     if field is not None:
-        ill = field.kind == "list" and "disease" in f"{field.id} {field.label}"
-        if ill and asked != "key_comorbidities":
-            found.pop("key_comorbidities", None)
         if field.kind == "number" and asked != "age" and len(numbers_in(text)) == 1:
             found.pop("age", None)  # "he is 41" answers the question about somebody else's age
-        others = _told_of_others(text, [one for name, one in found.items() if name != asked])
-        answer = read_asked(field, replace(context, text=core(text), others=others))
+        answer = _answer(field, context, [one for name, one in found.items() if name != asked])
         if answer is not None:
+            for name, one in tuple(found.items()):
+                if _gives_way(one, field, answer):
+                    del found[name]
             found[asked] = _said(field, answer)
             answered = True
         elif asked in found:
@@ -143,6 +143,34 @@ def core(text: str) -> str:
     if not text[start:end].strip(" ,.!;:-"):
         return text
     return " " * start + text[start:end] + " " * (len(text) - end)
+
+
+def _answer(field: Field, context: Context, others: Sequence[Said]) -> Value | None:
+    """The answer beside what the message says of other fields; what only may be of them gives way."""
+    ill = _of_illness(field)
+    others = [one for one in others if not (ill and one.field == "key_comorbidities")]
+    for some in (others, [one for one in others if one.strong]):
+        told = _told_of_others(context.text, some)
+        answer = read_asked(field, replace(context, others=told))
+        if answer is not None or not (field.kind == "text" and of_time(field)):
+            return answer
+    return None
+
+
+def _of_illness(field: Field) -> bool:
+    """Is it a list of illnesses that another field than the general one asks for?"""
+    named = "disease" in f"{field.id} {field.label}"
+    return field.kind == "list" and named and field.id != "key_comorbidities"
+
+
+def _gives_way(one: Said, field: Field, answer: Value) -> bool:
+    """Do the words answer the question, and not the other field that they were read for?"""
+    over = one.start < answer.end and answer.start < one.end
+    return (
+        one.field != field.id
+        and over
+        and (not one.strong or (_of_illness(field) and one.field == "key_comorbidities"))
+    )
 
 
 def _told_of_others(text: str, found: Sequence[Said]) -> tuple[tuple[int, int], ...]:

@@ -24,7 +24,7 @@ from bedside.flows.intake.signals import agrees, corrects, nothing
 from bedside.language.dates import dates
 from bedside.sop.contract import Field
 
-__all__ = ["asked_text", "date_asked", "date_free", "text_free"]
+__all__ = ["asked_text", "date_asked", "date_free", "of_time", "text_free"]
 
 _ELSEWHERE = re.compile(
     r"\b(?:pay(?:s|ing)?|paid|budget|soon as possible|want the|insurance|my name)\b", re.IGNORECASE
