@@ -19,6 +19,7 @@ from typing import Any
 
 from bedside.clinical.analytes import find_analytes
 from bedside.clinical.drugs import find_drugs
+from bedside.evals.deid_fresh import fresh
 from bedside.evals.deid_planted import KINDS, Planted, plant
 from bedside.language.quantities import quantities
 from bedside.models.identifiers import Unveiler, Veil
@@ -71,9 +72,10 @@ def run(
             "aci_bench and mts_dialog": _over(notes),
             "mtsamples": _over(list(_samples(data))),
         },
+        "fresh": fresh(),
         "presidio": _presidio(data / "safety/presidio/synth_dataset_v2.json"),
         "kept_by_design": (
-            "dates of service and of events, places without a street or a label, organisations, ages below 90"
+            "dates of service and of events, places without a street or a label, organisations that employ nobody named, ages below 90"
         ),
     }
 

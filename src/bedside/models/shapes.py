@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bedside.models.shapes_written import written_shapes
+
 __all__ = ["more_shapes"]
 
 _I = re.IGNORECASE
@@ -181,6 +183,7 @@ def more_shapes(text: str) -> Iterator[tuple[int, int, str]]:
                 continue
             yield start, end, kind
     yield from addresses_abroad(text)
+    yield from written_shapes(text)
 
 
 def addresses_abroad(text: str) -> Iterator[tuple[int, int, str]]:
