@@ -12,6 +12,7 @@ from bedside.flows.intake.answers import (
     NOT_BEFORE,
     SENTENCE,
     Context,
+    Span,
     Value,
     cued,
     first_sentence,
@@ -238,9 +239,11 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
         return None
     if declines(context.text) or wants_matching(context.text):
         return None
-    if _AFFIRMS.search(context.text):
+    if (yes := _AFFIRMS.search(context.text)) is not None:
+        start, end = _stated(context.text, yes.end() - 1)
         return Value(value=True, start=start, end=end)
     if denies(field, context.text):
+        start, end = _stated(context.text, start)
         return Value(value=False, start=start, end=end)
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
     if (
@@ -250,6 +253,15 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
     ):
         return Value(value=True, start=start, end=end)
     return None
+
+
+def _stated(text: str, at: int) -> Span:
+    """The sentence that holds the place, without the blanks around it."""
+    for sentence in SENTENCE.finditer(text):
+        if sentence.start() <= at < sentence.end():
+            lead = len(sentence.group()) - len(sentence.group().lstrip())
+            return sentence.start() + lead, sentence.start() + len(sentence.group().rstrip())
+    return whole(text)
 
 
 _AFFIRMS = re.compile(

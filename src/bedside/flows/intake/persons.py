@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bedside.flows.intake.answers import statements
 from bedside.flows.intake.lexicon import RELATIVE
 from bedside.sop.state import State
 
@@ -48,8 +49,8 @@ def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
     if asked and (found := _OTHER.search(text) or _ONE.search(text)):
         return "carer", found.start(), found.end()
     if found := _PATIENT.search(text):
-        lead = text[max(0, found.start() - 60) : found.end() + 30]
-        if asked or not re.search(rf"\b{RELATIVE}\b", lead, re.IGNORECASE):
+        said = next(text[a:b] for a, b in statements(text) if a <= found.start() < b)
+        if asked or not re.search(rf"\b{RELATIVE}\b", said, re.IGNORECASE):
             return "patient", found.start(), found.end()
     if asked and (found := _SELF.search(text)):
         return "patient", found.start(), found.end()
