@@ -238,6 +238,20 @@ class Settings:
         toml="server.upload_bytes",
         least=1,
     )
+    max_requests: int = _setting(
+        64,
+        "Most requests under way at once; what comes beyond is refused with 503 and Retry-After.",
+        env="BEDSIDE_MAX_REQUESTS",
+        toml="server.max_requests",
+        least=1,
+    )
+    max_turns: int = _setting(
+        256,
+        "The same for turns, which mostly wait for a model.",
+        env="BEDSIDE_MAX_TURNS",
+        toml="server.max_turns",
+        least=1,
+    )
     otlp_endpoint: str = _setting(
         "",
         "OpenTelemetry address for traces without patient content; empty sends nothing.",

@@ -18,6 +18,7 @@ from prometheus_client import (
 
 from bedside import __version__
 from bedside.server import openai_compat, problems
+from bedside.server.admission import Admission
 from bedside.server.auth import ours, same_origin
 from bedside.server.limit import BodyLimit
 from bedside.server.openapi import describe
@@ -92,6 +93,9 @@ def create_app(engine: Engine) -> FastAPI:
     problems.install(app)
     describe(app)
     app.add_middleware(BodyLimit, most=engine.settings.upload_bytes)
+    app.add_middleware(
+        Admission, requests=engine.settings.max_requests, turns=engine.settings.max_turns
+    )
     _observe(app)
     for part in _PARTS:
         app.include_router(part.router, prefix="/v1")

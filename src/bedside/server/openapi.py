@@ -30,9 +30,8 @@ _MEANINGS = {
     "413": "The request is too large.",
     "421": "This server answers to other names.",
     "422": "The request is read and cannot be done; `detail` says why and what to do.",
-    "429": "Too much at once; `Retry-After` says when to come back.",
     "502": "Something that this server asked failed.",
-    "503": "A store is not there now; `Retry-After` says when to come back.",
+    "503": "A store is not there, or too much is under way; `Retry-After` says when to come back.",
     "504": "Something that this server asked took too long.",
 }
 _STREAMS = frozenset(

@@ -47,7 +47,6 @@ _STATUS: tuple[tuple[type[BedsideError], int], ...] = (
 
 _HEADERS = {
     401: {"WWW-Authenticate": 'Bearer realm="bedside"'},
-    429: {"Retry-After": "1"},
     503: {"Retry-After": "1"},
 }
 
