@@ -15,9 +15,18 @@ from fastapi import Depends, Request
 from bedside.core.errors import AccessDenied
 from bedside.core.ids import ActorId, TenantId
 from bedside.models.address import is_loopback
-from bedside.wiring import Who
+from bedside.wiring import Engine, Who
 
-__all__ = ["COOKIE", "Caller", "caller", "ours", "same_origin", "token"]
+__all__ = [
+    "COOKIE",
+    "Caller",
+    "Unauthenticated",
+    "caller",
+    "holder",
+    "ours",
+    "same_origin",
+    "token",
+]
 
 COOKIE = "bedside_token"
 AUDIENCE = "bedside"
@@ -59,12 +68,23 @@ def caller(request: Request) -> Who:
         Unauthenticated: a secret is set and the token is missing, forged, expired or not for us.
         AccessDenied: the token is good and names no role of ours, or no list of patients.
     """
-    secret: str = request.app.state.engine.settings.token_secret
-    tenant: str = request.app.state.engine.settings.tenant
+    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
+    bearer = scheme.lower() == "bearer"
+    return holder(
+        request.app.state.engine, presented if bearer else request.cookies.get(COOKIE, "")
+    )
+
+
+def holder(engine: Engine, text: str) -> Who:
+    """Whoever holds this token; where no secret is set, the local user.
+
+    Raises:
+        Unauthenticated: a secret is set and the token is missing, forged, expired or not for us.
+        AccessDenied: the token is good and names no role of ours, or no list of patients.
+    """
+    secret, tenant = engine.settings.token_secret, engine.settings.tenant
     if not secret:
         return Who(tenant=TenantId(tenant))
-    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
-    text = presented if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
     try:
         claims = jwt.decode(
             text,

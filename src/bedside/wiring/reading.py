@@ -337,7 +337,10 @@ def read_knowledge(connection: Connection, *, who: Who) -> list[dict[str, Any]]:
             counts, and_(counts.c.source == source.c.id, counts.c.revision == source.c.revision)
         )
         .where(
-            source.c.tenant == who.tenant, source.c.kind == "guideline", source.c.patient.is_(None)
+            source.c.tenant == who.tenant,
+            source.c.kind == "guideline",
+            source.c.patient.is_(None),
+            source.c.id.not_like("pack:%"),  # a cited rule of a table that ships, no document
         )
         .order_by(source.c.title, source.c.dated.desc())
     )

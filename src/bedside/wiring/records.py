@@ -19,7 +19,7 @@ from bedside.record.fetch import fetch, find_patient, list_patients
 from bedside.record.importing import import_bundle
 from bedside.record.importing import import_paths as import_record_paths
 from bedside.record.insights import changes, priorities
-from bedside.record.needs import Category, Fact, RecordFacts, RecordNeed
+from bedside.record.needs import Category, Fact, Insight, RecordFacts, RecordNeed
 from bedside.storage import access
 from bedside.storage.store import Store
 from bedside.storage.tables.jobs import meta
@@ -250,24 +250,35 @@ def opening(connection: Connection, grant: Grant, *, today: date) -> dict[str, A
                 "severity": item.severity,
                 "source": _source(connection, grant.tenant, item.facts[0]) if item.facts else None,
             }
-            for item in changes(facts)
+            for item in sorted(changes(facts), key=_as_it_was)
         ],
         "checked": "abnormal values, trends, monitoring, medicines against results and allergies",
     }
 
 
+def _as_it_was(change: Insight) -> bool:
+    """The line that counts results without a change says "other", so it stands last."""
+    return change.title.endswith("without notable change")
+
+
 def _banner(facts: RecordFacts, today: date) -> dict[str, Any]:
     person = facts.person
     allergies = [fact for fact in facts.of("allergies") if fact.name]
-    if allergies:
-        names = ", ".join(dict.fromkeys(fact.name for fact in allergies))
+    listed = list(dict.fromkeys(fact.name for fact in allergies))
+    if listed:
+        names = ", ".join(listed)
     else:
         names = "none known (recorded)" if facts.no_known_allergies else "not recorded"
     age = None
     if person.birth_date is not None and not person.deceased:
         before = (today.month, today.day) < (person.birth_date.month, person.birth_date.day)
         age = today.year - person.birth_date.year - int(before)
-    alerts = ", ".join(dict.fromkeys(fact.name for fact in facts.of("alerts")))
+    alerts = list(dict.fromkeys(fact.name for fact in facts.of("alerts") if fact.name))
+    high = {
+        fact.name
+        for fact in allergies
+        if fact.severity == "high" or any("(severe)" in one for one in fact.reactions)
+    }
     return {
         "id": person.id,
         "name": person.name,
@@ -277,7 +288,10 @@ def _banner(facts: RecordFacts, today: date) -> dict[str, Any]:
         "deceased": bool(person.deceased),
         "allergies": names,
         "allergies_recorded": bool(allergies),
-        "alerts": alerts,
+        "allergies_high_risk": [name for name in listed if name in high],
+        "allergies_other": [name for name in listed if name not in high],
+        "alerts": ", ".join(alerts),
+        "alert_list": alerts,
         "as_of": facts.as_of.date().isoformat() if facts.as_of else None,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 from fastapi import Request
@@ -9,9 +10,46 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from bedside import __version__
+from bedside.server.workbench.picture import said
 from bedside.wiring import Engine, Who
 
-__all__ = ["Templates"]
+__all__ = ["Templates", "day", "moment"]
+
+
+def day(written: str | None, absent: str = "undated") -> str:
+    """A date as clinicians write it: "5 Nov 2026"; a year or a month alone stays what it is."""
+    if not written:
+        return absent
+    try:
+        found = date.fromisoformat(written[:10])
+    except ValueError:
+        return written
+    return f"{found.day} {found:%b %Y}"
+
+
+def moment(written: str | None, absent: str = "") -> str:
+    """A moment of a log, to the second, in UTC: "5 Nov 2026, 09:30:12"."""
+    if not written:
+        return absent
+    found = datetime.fromisoformat(written).astimezone(UTC)
+    return f"{found.day} {found:%b %Y, %H:%M:%S}"
+
+
+def rule_source(text: str) -> tuple[str, str]:
+    """A rule's sentence, and the source that stands in brackets at its end (empty: none)."""
+    words, mark, rest = text.rpartition(" (source: ")
+    if not mark:
+        return text, ""
+    stop = "." if rest.endswith(").") else ""
+    return words.rstrip(".") + ".", rest.removesuffix(stop).removesuffix(")")
+
+
+def target(what: str) -> str:
+    """What a report is about, counted as people count."""
+    kind, _, number = what.partition(":")
+    if not number.isdigit():
+        return "the whole"
+    return f"{'sentence' if kind == 'claim' else kind} {int(number) + 1}"
 
 
 class Templates:
@@ -26,6 +64,11 @@ class Templates:
             lstrip_blocks=True,
         )
         self._environment.filters["thousands"] = lambda number: f"{number:,}"
+        self._environment.filters["day"] = day
+        self._environment.filters["moment"] = moment
+        self._environment.filters["rule_source"] = rule_source
+        self._environment.filters["said"] = said
+        self._environment.filters["target"] = target
 
     def page(
         self,
@@ -43,6 +86,7 @@ class Templates:
             path=request.url.path,
             who=who,
             egress=engine.egress_notice(),
+            login=bool(engine.settings.token_secret),
             banner=banner,
             **values,
         )

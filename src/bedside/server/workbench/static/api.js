@@ -1,3 +1,6 @@
+export const ENDED = "you are no longer signed in: sign in again in another tab, or open your link again, then try again";
+export const SILENT = "the server did not answer: check that it still runs, then try again";
+
 // Calls to the API beside this page. A failure is an Error whose message may be shown as text.
 export async function call(path, { method = "GET", body, form, headers = {} } = {}) {
   const options = { method, headers: { Accept: "application/json", ...headers } };
@@ -10,11 +13,11 @@ export async function call(path, { method = "GET", body, form, headers = {} } = 
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Error("the server did not answer: check that it still runs, then try again");
+    throw new Error(SILENT);
   }
   const found = await answer.json().catch(() => null);
   if (!answer.ok) {
-    const error = new Error(found?.detail || found?.title || `the server said ${answer.status}`);
+    const error = new Error(answer.status === 401 ? ENDED : found?.detail || found?.title || `the server said ${answer.status}`);
     error.status = answer.status;
     throw error;
   }
@@ -34,8 +37,8 @@ export function make(name, attributes = {}, ...children) {
   return node;
 }
 
-export function severity(word) {
-  return make("span", { class: `sev ${word}` }, word);
+export function severity(level, word = level) {
+  return make("span", { class: `sev ${level}` }, word);
 }
 
 export function plural(n, one, many = `${one}s`) {
@@ -46,4 +49,11 @@ export function when(iso) {
   if (!iso) return "not known";
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : date.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+// "5 Nov 2026"; a year or a month alone stays what it is.
+export function day(iso) {
+  if (!iso) return "undated";
+  const date = /^\d{4}-\d\d-\d\d/.test(iso) ? new Date(`${iso.slice(0, 10)}T00:00:00Z`) : null;
+  return !date || Number.isNaN(date.getTime()) ? iso : date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 }

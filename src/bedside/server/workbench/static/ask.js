@@ -1,5 +1,6 @@
 // The ask box and its answers. Text appears sentence by checked sentence; nothing shown is recalled.
 import "/static/drawer.js";
+import { ENDED, SILENT, call, make, plural } from "/static/api.js";
 import { events } from "/static/stream.js";
 import { plainWithSources, renderSources, renderText } from "/static/render.js";
 
@@ -22,53 +23,75 @@ form.addEventListener("submit", async (event) => {
   if (!question) return;
   const card = template.content.firstElementChild.cloneNode(true);
   card.querySelector(".asked").textContent = question;
+  const stop = new AbortController();
+  card.querySelector('[data-do="stop"]').addEventListener("click", () => stop.abort());
   answers.prepend(card);
-  form.querySelector("button.primary").disabled = true;
+  const button = form.querySelector("button.primary");
+  button.disabled = true;
+  const slow = setTimeout(() => { if (!card.querySelector(".text").textContent) say(card, "Still working…", true); }, 8000);
   try {
-    const documents = await attach(card);
-    await ask(card, question, documents);
+    const documents = await attach(card, stop.signal);
+    await ask(card, question, documents, stop.signal);
     form.question.value = "";
   } catch (error) {
-    fail(card, error.message);
+    fail(card, stop.signal.aborted ? "you stopped it" : error.message);
   } finally {
-    form.querySelector("button.primary").disabled = false;
-    form.question.focus();
+    clearTimeout(slow);
+    card.setAttribute("aria-busy", "false");
+    button.disabled = false;
+    form.question.focus({ preventScroll: true });
   }
 });
 
-async function attach(card) {
+// The server's answer, or an Error that says in words what happened.
+async function send(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, { method: "POST", ...options });
+  } catch (error) {
+    throw new Error(options.signal?.aborted ? error.message : SILENT);
+  }
+  if (answer.ok) return answer;
+  const found = await answer.json().catch(() => null);
+  throw new Error(answer.status === 401 ? ENDED : found?.detail || found?.title || `the server said ${answer.status}`);
+}
+
+async function attach(card, signal) {
   if (!form.file?.files.length) return [];
-  say(card, "Reading the documents…");
+  say(card, "Reading the documents…", true);
   const body = new FormData();
   for (const file of form.file.files) body.append("files", file);
-  const answer = await fetch(`/v1/patients/${encodeURIComponent(patient)}/documents`, { method: "POST", body });
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.detail || found.title);
+  const found = await (await send(`/v1/patients/${encodeURIComponent(patient)}/documents`, { body, signal })).json();
   form.file.value = "";
   form.querySelector(".files").textContent = "";
   return found.map((item) => item.document_id);
 }
 
-async function ask(card, question, documents) {
-  say(card, patient ? "Reading the record…" : "Searching the guidelines…");
+async function ask(card, question, documents, signal) {
+  say(card, patient ? "Reading the record…" : "Searching the guidelines…", true);
   const select = [...document.querySelectorAll('input[name="select"]:checked')].map((box) => box.value);
-  const response = await fetch("/v1/ask", {
-    method: "POST",
+  const response = await send("/v1/ask", {
+    signal,
     headers: { "Content-Type": "application/json", Accept: "text/event-stream", "Idempotency-Key": crypto.randomUUID() },
     body: JSON.stringify({ question, patient, session, documents, select, mode: form.mode.value || null }),
   });
-  if (!response.ok) { const found = await response.json(); throw new Error(found.detail || found.title); }
   const text = card.querySelector(".text");
   let ended = false;
   for await (const [name, body] of events(response)) {
-    if (name === "delta") { say(card, ""); text.append(body.text); }
+    if (name === "delta") { say(card, "Writing…", true); text.append(body.text); }
     else if (name === "done") { ended = true; finish(card, body); }
     else if (name === "error") throw new Error(body.detail || body.title);
   }
   if (!ended) throw new Error("the connection ended before the answer did");
 }
 
-function say(card, words) { const status = card.querySelector(".status"); status.textContent = words; status.hidden = !words; }
+function say(card, words, working = false) {
+  const status = card.querySelector(".status");
+  const said = status.querySelector(".words");
+  if (said.textContent !== words) said.textContent = words;
+  status.querySelector('[data-do="stop"]').hidden = !working;
+  status.hidden = !words;
+}
 
 // Text that was shown stays, and is named for what it is.
 function fail(card, why) {
@@ -89,11 +112,16 @@ function finish(card, turn) {
   const whole = turn.status === "complete";
   if (whole) say(card, turn.answer ? "" : "Nothing that could be supported was found.");
   renderText(card.querySelector(".text"), turn);
-  renderSources(card.querySelector(".sources"), turn);
+  const sources = card.querySelector(".sourcelist");
+  const cited = new Set(turn.citations.map((item) => item.n)).size;
+  renderSources(sources.querySelector("ol"), turn);
+  sources.hidden = cited === 0;
+  sources.open = cited <= 6;
+  sources.querySelector("summary").textContent = plural(cited, "source");
   list(card.querySelector(".notfound"), turn.missing);
   list(card.querySelector(".contra"), turn.contradictions.map((item) => item.text));
   const removed = card.querySelector(".removed");
-  removed.querySelector("summary").textContent = `${turn.removed.length} line${turn.removed.length === 1 ? "" : "s"} removed, for lack of support`;
+  removed.querySelector("summary").textContent = `${plural(turn.removed.length, "line")} removed, for lack of support`;
   list(removed, turn.removed.map((item) => `${item.claim} (${item.why.replaceAll("_", " ")})`));
   const degraded = card.querySelector(".degraded");
   degraded.hidden = turn.degraded.length === 0;
@@ -115,22 +143,25 @@ function actions(card, turn) {
   });
   bar.querySelector('[data-do="accept"]').disabled = turn.status !== "complete";
   bar.querySelector('[data-do="accept"]').addEventListener("click", async (event) => {
-    const answer = await post(`/v1/turns/${turn.turn_id}/review`, { state: "accepted" });
-    if (!answer.ok) { said.textContent = "Not accepted: try again"; return; }
+    try { await call(`/v1/turns/${turn.turn_id}/review`, { method: "POST", body: { state: "accepted" } }); }
+    catch (error) { said.textContent = `Not accepted: ${error.message}`; return; }
     card.classList.replace("draft", "accepted");
     said.textContent = "Accepted";
     event.target.disabled = true;
   });
   const report = card.querySelector("form.report");
+  report.target.replaceChildren(make("option", { value: "answer" }, "the whole answer"), ...turn.claims.map((claim, index) => make("option", { value: `claim:${index}` }, `sentence ${index + 1}: ${short(claim.text)}`)));
   bar.querySelector('[data-do="report"]').addEventListener("click", () => { report.hidden = !report.hidden; if (!report.hidden) report.note.focus(); });
   report.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const answer = await post(`/v1/turns/${turn.turn_id}/reports`, { target: "answer", kind: report.kind.value, note: report.note.value });
-    said.textContent = answer.ok ? "Reported to safety" : "Not reported: try again";
-    report.hidden = answer.ok;
+    try { await call(`/v1/turns/${turn.turn_id}/reports`, { method: "POST", body: { target: report.target.value, kind: report.kind.value, note: report.note.value } }); }
+    catch (error) { said.textContent = `Not reported: ${error.message}`; return; }
+    said.textContent = "Reported to safety";
+    report.hidden = true;
   });
 }
 
-function post(path, body) {
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+function short(text) {
+  const points = Array.from(text.replace(/\s*\[\d+\]/g, ""));
+  return points.length > 48 ? `${points.slice(0, 47).join("")}…` : points.join("");
 }

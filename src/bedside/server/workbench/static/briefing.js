@@ -1,6 +1,6 @@
 // The briefing: three priorities, options to decide about, the rest folded, what was checked.
 import "/static/drawer.js";
-import { call, make, plural, severity, when } from "/static/api.js";
+import { call, day, make, plural, severity, when } from "/static/api.js";
 import { citeButton, plainWithSources, renderSources } from "/static/render.js";
 import { decidable } from "/static/decide.js";
 
@@ -110,7 +110,7 @@ function alerts(body, undecided) {
   for (const why of turn.degraded) rows.push(["warning", `Not everything could be read: ${why}`]);
   for (const item of turn.contradictions) rows.push(["warning", `The record contradicts itself: ${item.text}`]);
   for (const line of body.notes ?? []) rows.push(["info", line]);
-  for (const item of body.sources.filter((source) => source.superseded)) rows.push(["warning", `Rests on a superseded edition: ${item.title}${item.date ? ` (${item.date})` : ""}`]);
+  for (const item of body.sources.filter((source) => source.superseded)) rows.push(["warning", `Rests on a superseded edition: ${item.title}${item.date ? ` (${day(item.date)})` : ""}`]);
   if (turn.missing.length) rows.push(["info", `Not found: ${turn.missing.join("; ")}`]);
   if (undecided) rows.push(["warning", `Earlier decisions could not be read: ${undecided}`]);
   box.replaceChildren(...rows.map(([level, text]) => { const row = make("p", { class: "alert" }, severity(level), " "); const words = make("span"); cited(words, text); row.append(words); return row; }));
@@ -158,7 +158,7 @@ function card(flag, index, standing) {
 function evidence(item) {
   const own = pick(item.n, [item], 0);
   const button = citeButton(own);
-  const date = item.source.date ? `, ${item.source.date}` : "";
+  const date = item.source.date ? `, ${day(item.source.date)}` : "";
   const old = item.source.superseded ? " · superseded" : "";
   button.textContent = `${button.textContent} ${item.source.title}${date}${old}`;
   return button;

@@ -1,28 +1,33 @@
 // The source drawer: the very words, highlighted where they stand. Esc returns.
+import { call, day } from "/static/api.js";
+
+const KIND = { record: "Chart", document: "Document", guideline: "Guideline", note: "Note", message: "Message" };
 const drawer = document.getElementById("drawer");
 let opener = null;
+let asked = 0;
 
 export async function openSource({ id, revision, start, end, from }) {
   const query = revision ? `?revision=${revision}` : "";
-  const answer = await fetch(`/v1/sources/${encodeURIComponent(id)}${query}`);
+  const mine = (asked += 1);
+  let source = null;
+  let why = "";
+  try {
+    source = await call(`/v1/sources/${encodeURIComponent(id)}${query}`);
+  } catch (error) { why = error.message; }
+  if (mine !== asked) return; // another citation was clicked meanwhile
   const title = drawer.querySelector("h3");
   const meta = drawer.querySelector(".meta");
   const text = drawer.querySelector(".sourcetext");
   text.replaceChildren();
-  if (!answer.ok) {
+  drawer.querySelector(".old").hidden = !source?.superseded;
+  if (!source) {
     title.textContent = "This source cannot be shown";
-    meta.textContent = (await answer.json()).detail ?? "";
+    meta.textContent = why;
   } else {
-    const source = await answer.json();
     title.textContent = source.title;
-    const rule = source.id.startsWith("pack:");
-    meta.textContent = [
-      rule ? "Rule of a table that ships with Bedside" : { record: "Chart", document: "Document", guideline: "Guideline", note: "Note", message: "Message" }[source.kind],
-      rule ? "" : source.date ?? "undated",
-      rule ? "" : `revision ${source.revision}`,
-      source.superseded ? "SUPERSEDED by a newer edition" : "",
-      end > start ? `characters ${start} to ${end}` : "",
-    ].filter(Boolean).join(" · ");
+    meta.textContent = source.id.startsWith("pack:")
+      ? "Rule of a table that ships with Bedside"
+      : [KIND[source.kind], source.kind === "guideline" ? `edition of ${day(source.date)}` : day(source.date), source.revision > 1 ? `revision ${source.revision}` : ""].filter(Boolean).join(" · ");
     // Offsets count code points, not UTF-16 units.
     const points = Array.from(source.text);
     const mark = document.createElement("mark");

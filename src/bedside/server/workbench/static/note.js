@@ -18,7 +18,7 @@ try {
 } catch (error) { status.textContent = `This summary cannot be shown: ${error.message}`; }
 
 async function show(text) {
-  root.querySelector("h2").textContent = turn.note.title;
+  root.querySelector(".pagehead").textContent = turn.note.title;
   document.title = `${turn.note.title} · Bedside`;
   root.querySelector(".how").textContent = (turn.extractive ? "Extracted word for word by rule; no model wrote any of it. " : `Written by ${turn.answered_by}, each item held to the note. `) + (turn.egress === "none" ? "Nothing left this machine." : turn.egress);
   const items = [];

@@ -1,4 +1,6 @@
 // A finished turn as text with provenance: underline, letter and hue, never hue alone.
+import { day, severity } from "/static/api.js";
+
 const LETTER = { record: "C", document: "C", note: "C", guideline: "G", message: "P" };
 const CLASS = { record: "c", document: "c", note: "c", guideline: "g", message: "p" };
 const SAYS = { record: "from the chart", guideline: "from a guideline", inference: "an inference", said: "said by the person" };
@@ -8,7 +10,7 @@ export function citeButton(cited) {
   button.type = "button";
   button.className = `cite ${CLASS[cited.source.kind] ?? "c"}`;
   button.textContent = `${LETTER[cited.source.kind] ?? "C"} ${cited.n}`;
-  button.title = `${cited.source.title}${cited.source.date ? `, ${cited.source.date}` : ""}`;
+  button.title = `${cited.source.title}${cited.source.date ? `, ${day(cited.source.date)}` : ""}`;
   button.setAttribute("aria-label", `Source ${cited.n}: ${button.title}`);
   Object.assign(button.dataset, {
     source: cited.source.id, revision: cited.source.revision, start: cited.start, end: cited.end,
@@ -16,48 +18,93 @@ export function citeButton(cited) {
   return button;
 }
 
+// Lines as paragraphs, lines that begin with "- " as lists; claims and citations inside them.
+class Lines {
+  constructor(target) { this.target = target; this.line = null; this.span = null; this.claim = null; this.gap = false; }
+
+  open(claim, title) { this.claim = { className: claim, title }; this.span = null; }
+
+  close() { this.claim = null; this.span = null; }
+
+  end() {
+    if (!this.line) this.gap = true;
+    this.line = null;
+    this.span = null;
+  }
+
+  begin(text) {
+    const last = this.target.lastElementChild;
+    if (text.startsWith("- ")) {
+      const list = last?.tagName === "UL" && !this.gap ? last : document.createElement("ul");
+      if (list !== last) this.target.append(list);
+      this.line = document.createElement("li");
+      list.append(this.line);
+    } else {
+      this.line = document.createElement("p");
+      this.target.append(this.line);
+    }
+    if (this.gap) (this.line.tagName === "LI" ? this.line.parentElement : this.line).classList.add("apart");
+    this.gap = false;
+  }
+
+  text(words, tag = "") {
+    for (const [index, part] of words.split("\n").entries()) {
+      if (index > 0) this.end();
+      if (!part) continue;
+      const fresh = !this.line;
+      if (fresh) this.begin(part);
+      const shown = fresh && part.startsWith("- ") ? part.slice(2) : part;
+      if (!shown) continue;
+      if (!tag) this.put(shown);
+      else { const node = document.createElement(tag); node.textContent = shown; this.put(node); }
+    }
+  }
+
+  put(node) {
+    if (!this.line) this.begin("");
+    if (this.claim && !this.span) {
+      this.span = document.createElement("span");
+      Object.assign(this.span, this.claim);
+      this.line.append(this.span);
+    }
+    (this.span ?? this.line).append(node);
+  }
+}
+
 export function renderText(target, turn) {
   const points = Array.from(turn.answer);
   const claims = [...turn.claims].sort((a, b) => a.answer_start - b.answer_start);
   target.replaceChildren();
+  const lines = new Lines(target);
   let at = 0;
-  claims.forEach((claim, index) => {
-    if (claim.answer_start < at) return;
-    appendPlain(target, points.slice(at, claim.answer_start).join(""), turn, at);
-    const span = document.createElement("span");
-    span.className = `claim ${claim.basis}`;
-    span.title = `${SAYS[claim.basis] ?? claim.basis}; support: ${claim.support}`;
-    if (index === 0) span.classList.add("headline");
-    appendPlain(span, points.slice(claim.answer_start, claim.answer_end).join(""), turn, claim.answer_start);
-    target.append(span);
+  for (const claim of claims) {
+    if (claim.answer_start < at) continue;
+    appendPlain(lines, points.slice(at, claim.answer_start).join(""), turn, at);
+    const first = points.slice(0, claim.answer_start).join("").trim() === "";
+    lines.open(`claim ${claim.basis}${first ? " headline" : ""}`, `${SAYS[claim.basis] ?? claim.basis}; support: ${claim.support}`);
+    appendPlain(lines, points.slice(claim.answer_start, claim.answer_end).join(""), turn, claim.answer_start);
+    lines.close();
     at = claim.answer_end;
-  });
-  appendPlain(target, points.slice(at).join(""), turn, at);
+  }
+  appendPlain(lines, points.slice(at).join(""), turn, at);
 }
 
-function appendPlain(target, text, turn, offset) {
+function appendPlain(lines, text, turn, offset) {
   let last = 0;
   for (const marker of text.matchAll(/\[(\d{1,4})\]/g)) {
-    append(target, text.slice(last, marker.index));
+    append(lines, text.slice(last, marker.index));
     const place = offset + Array.from(text.slice(0, marker.index)).length;
     const all = turn.citations.filter((item) => item.n === Number(marker[1]));
     const cited = all.find((item) => item.answer_start <= place && place <= item.answer_end + 6) ?? all[0];
-    if (cited) target.append(citeButton(cited));
-    else append(target, marker[0]);
+    if (cited) lines.put(citeButton(cited));
+    else append(lines, marker[0]);
     last = marker.index + marker[0].length;
   }
-  append(target, text.slice(last));
+  append(lines, text.slice(last));
 }
 
-function append(target, text) {
-  for (const [index, part] of text.split("**").entries()) {
-    if (!part) continue;
-    if (index % 2 === 1) {
-      const strong = document.createElement("strong");
-      strong.textContent = part;
-      target.append(strong);
-    } else target.append(part);
-  }
+function append(lines, text) {
+  for (const [index, part] of text.split("**").entries()) if (part) lines.text(part, index % 2 === 1 ? "strong" : "");
 }
 
 export function renderSources(list, turn) {
@@ -69,9 +116,10 @@ export function renderSources(list, turn) {
     seen.add(key);
     const row = document.createElement("li");
     const text = document.createElement("span");
-    const parts = [cited.source.title, cited.source.section, cited.source.date ?? "undated"];
-    text.textContent = parts.filter(Boolean).join(" · ") + (cited.source.superseded ? " · superseded" : "");
+    const parts = [cited.source.title, cited.source.section, day(cited.source.date)];
+    text.textContent = parts.filter(Boolean).join(" · ");
     row.append(citeButton(cited), text);
+    if (cited.source.superseded) row.append(severity("warning", "superseded"));
     list.append(row);
   }
 }
