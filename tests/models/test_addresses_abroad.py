@@ -63,6 +63,9 @@ def test_clinical_words_stay(text):
         "rue de la " * 4_000,
         "1 Ab " * 8_000,
         "Ab Cd\n" * 8_000,
+        "A. B. " * 7_000,
+        "Policy no. A1 B2 " * 2_400,
+        "john smith " * 4_000,
     ],
 )
 def test_a_hostile_text_is_read_in_time_that_grows_with_its_length(text):

@@ -33,8 +33,8 @@ _CAP = (
 )
 _INITIAL = r"(?:[A-Z]\.)"
 _PARTICLE = r"(?:van|von|der|den|de|del|della|la|le|da|dos|das|di|bin|binti|ibn|al|el|ter|ten)"
-_NAME = rf"(?:{_INITIAL} ?)*{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{0,3}"
-_FULL = rf"(?:{_INITIAL} ?)*{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{1,3}"
+_NAME = rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{0,3}"
+_FULL = rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{1,3}"
 _UPPER = r"[A-Z][A-Z'’-]{2,}(?:[ \t]+[A-Z][A-Z'’-]*\.?){0,3}"
 _TITLE = (
     r"(?:Mr|Mrs|Ms|Mx|Miss|Master|Dr|Drs|Doctor|Prof|Professor|Nurse|Rev|Reverend|Sir|Dame|Lady|Fr|Sgt|Capt|Lt|Col|"
@@ -93,7 +93,7 @@ _PLACES: tuple[re.Pattern[str], ...] = (
         rf"\b(?i:patient|pt|client|veteran)(?:,[ \t]+|[ \t]+)(?P<name>{_FULL})"
         r"(?=[ \t]*(?:[,(]|(?:is|was|has|had|reports|denies|presents|presented|came|comes|called|returns|returned|states|says|who)\b))"
     ),
-    re.compile(rf"\b(?i:{_BY})[ \t]+(?:{_TITLE}\.?[ \t]+)?(?P<name>{_FULL}|(?:{_INITIAL} ?)+{_CAP})"),
+    re.compile(rf"\b(?i:{_BY})[ \t]+(?:{_TITLE}\.?[ \t]+)?(?P<name>{_FULL}|(?:{_INITIAL} ?){{1,3}}{_CAP})"),
     re.compile(rf"(?P<name>{_FULL}),?[ \t]*[,(][ \t]*{_ROLE}(?=[ \t]*[,.;)\n]|\Z|[ \t](?:was|is|and|who))"),
     re.compile(
         r"\b(?i:i saw|we saw|saw|seeing|referring|for referring|meeting|prescription (?:sent )?for|sent for|refill for|letter (?:to|for|from)|"
