@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from importlib import import_module
 from pathlib import Path
 from statistics import mean, median
@@ -31,6 +31,7 @@ __all__ = ["LIMITS", "Raw", "raw_results", "run"]
 TODAY = datetime(2026, 11, 22, tzinfo=UTC)
 QUESTION = "Brief me on this patient."
 _ADULT = 18
+_FOUR = Context(prec=4, rounding=ROUND_HALF_EVEN)
 _MARKER = re.compile(r"\[(\d{1,4})\]")
 
 LIMITS: Mapping[str, tuple[str | None, str | None, str | None, str | None]] = {
@@ -80,6 +81,14 @@ class Raw:
         if low is not None and value < Decimal(low):
             return "low"
         return "high" if high is not None and value > Decimal(high) else ""
+
+    def stands_in(self, text: str) -> bool:
+        """Does a sentence hold the figure, as written or at four significant digits?"""
+        short = f"{_FOUR.create_decimal(self.figure):f}"
+        return any(
+            re.search(rf"(?<![\d.]){re.escape(one)}(?![\d.]*\d)", text)
+            for one in (self.figure, short)
+        )
 
 
 def raw_results(bundle: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Raw]]:
@@ -249,7 +258,7 @@ def _abnormal(records: Path, turns: Mapping[str, dict[str, Any]]) -> dict[str, A
             if not _grown(person["born"], raw.day):
                 continue
             side = raw.side(person["sex"])
-            mine = [text for text in said if raw.figure in text]
+            mine = [text for text in said if raw.stands_in(text)]
             flagged = any(
                 re.search(rf"\b{word}\b", text) for word in ("high", "low") for text in mine
             )

@@ -48,7 +48,7 @@ def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[
         kinds.setdefault(fact.category, []).append(fact)
     conditions, medicines = kinds.get("conditions", []), kinds.get("medications", [])
     current = [fact for fact in medicines if is_current(fact, as_of=as_of)]
-    pregnant = is_pregnant(conditions)
+    pregnant = is_pregnant(conditions, as_of=as_of)
     readings = readings_of(kinds.get("observations", []), as_of=as_of)
     dead = person.deceased not in {None, False}
     found = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Literal
 
@@ -14,9 +15,11 @@ from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Person
 from bedside.record.provenance import position
 
-__all__ = ["Standing", "is_pregnant", "standing"]
+__all__ = ["Standing", "is_pregnant", "pregnancy_lasts", "standing"]
 
 Level = Literal["critical_low", "low", "normal", "high", "critical_high"]
+_TERM_DAYS = 310
+"""No pregnancy lasts longer from its first entry; an entry often stays open in a record."""
 _SAID: dict[str, Level] = {
     "high": "high",
     "low": "low",
@@ -49,13 +52,20 @@ class Standing:
         return self.level.startswith("critical")
 
 
-def is_pregnant(conditions: Sequence[Fact]) -> bool | None:
-    """True with an active entry of a pregnancy, else unknown: `None`, never False."""
-    for fact in conditions:
-        named = fact.name.casefold()
-        if fact.status == "active" and "pregnan" in named and "history" not in named:
-            return True
-    return None
+def is_pregnant(conditions: Sequence[Fact], *, as_of: date) -> bool | None:
+    """True with an active entry of a pregnancy that can still last, else unknown: never False."""
+    return any(pregnancy_lasts(fact, as_of=as_of) for fact in conditions) or None
+
+
+def pregnancy_lasts(fact: Fact, *, as_of: date) -> bool | None:
+    """Whether a problem is an active pregnancy; `False` where it began too long ago to last still.
+
+    `None` for any other problem. One without a date is taken to last.
+    """
+    named = fact.name.casefold()
+    if fact.status != "active" or "pregnan" not in named or "history" in named:
+        return None
+    return fact.when is None or (as_of - fact.when.date()).days <= _TERM_DAYS
 
 
 def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Standing | None:

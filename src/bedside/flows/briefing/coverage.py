@@ -12,7 +12,7 @@ from bedside.clinical.packs import Pack
 from bedside.clinical.ranges import range_pack, ranged
 from bedside.clinical.screening import screening_pack, screening_rules
 from bedside.flows.briefing.findings import Cited
-from bedside.flows.briefing.medicines import Kidney
+from bedside.flows.briefing.kidney import Kidney
 from bedside.flows.briefing.reading import Chart
 from bedside.record.limits import standing
 
@@ -30,6 +30,9 @@ def checked(chart: Chart, kidney: Kidney | None) -> tuple[Cited, ...]:
         return (_results(chart), *_reviewed(chart))
     parts = [
         _results(chart),
+        Cited(
+            text="Figures of many digits are shown at four; the quoted entry has them as recorded"
+        ),
         *_combined(chart),
         *_medicines(chart, kidney),
         *_due(chart),

@@ -31,6 +31,7 @@ _EVIDENCE: tuple[Category, ...] = (
     "documents",
 )
 _MANY = 2
+_DUE = 4.7
 _TITLES = {
     "cancer": "Cancer screening due",
     "infection": "Infection screening due",
@@ -39,6 +40,7 @@ _TITLES = {
     "bone": "Bone density due",
     "diabetes": "Diabetes examinations due",
 }
+_PRESSURES = {"Systolic blood pressure", "Diastolic blood pressure"}
 _SMOKES = ("smoker", "smokes", "smoked", "tobacco daily", "ex-smoker", "former smoker")
 _SMOKES_NOT = ("never", "non-smoker", "nonsmoker", "not a smoker", "passive")
 
@@ -73,7 +75,7 @@ def overdue_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
                 description=(_due(insight),),
                 rule=insight.rule,
                 action=_measure(insight),
-                weight=3.0,
+                weight=_DUE,
             )
     else:
         yield Flag(
@@ -83,16 +85,17 @@ def overdue_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
             description=tuple(_due(one) for one in quiet),
             rule="+".join(one.rule for one in quiet),
             action=Cited(
-                text="Consider measuring " + joined([_names(one) for one in quiet]),
+                text="Consider measuring " + joined([inside(_names(one)) for one in quiet]),
                 items=tuple(_rule_items(quiet)),
             ),
-            weight=3.0,
+            weight=_DUE,
         )
 
 
 def _names(insight: Insight) -> str:
     """What to measure: the first of the names that serve alike."""
-    return insight.title.partition(" overdue: ")[0].partition(" or ")[0]
+    name = insight.title.partition(" overdue: ")[0].partition(" or ")[0]
+    return "Blood pressure" if name in _PRESSURES else name
 
 
 def _title(insight: Insight) -> str:
@@ -113,7 +116,7 @@ def _due(insight: Insight) -> Cited:
 
 def _measure(insight: Insight) -> Cited:
     return Cited(
-        text=f"Consider measuring {_names(insight)}",
+        text=f"Consider measuring {inside(_names(insight))}",
         items=(*_rule_items([insight]), entry(insight.facts[0])),
     )
 

@@ -13,18 +13,18 @@ from bedside.core.source import Span
 from bedside.core.turn import Got, Lost
 from bedside.core.value import value
 from bedside.flows.briefing.findings import Cited
-from bedside.flows.briefing.reading import Chart, plain
+from bedside.flows.briefing.fitting import Reader, advises, fits, stands_alone
+from bedside.flows.briefing.reading import Chart, is_past, plain
 from bedside.flows.parts import hit_item
 from bedside.knowledge.needs import Hit, Hits, SearchNeed
 from bedside.language.sentences import sentences
 from bedside.language.stems import stems
 from bedside.record.abnormal import short_name
-from bedside.record.needs import Insight
 
 __all__ = ["Guidance", "Query", "guidance_of", "hit_items", "need_of", "queries_of"]
 
 _PROBLEMS, _RESULTS, _MEDICINES = 4, 3, 4
-_HITS = 3
+_HITS = 8
 _MOST = 5
 _SHORTEST, _LONGEST = 40, 320
 _SURE = 0.7
@@ -34,7 +34,25 @@ _QUALIFIERS = frozenset(
         "acute", "mild", "moderate", "severe", "type", "ii", "i", "localized,", "perennial", "of",
     )
 )  # fmt: skip
-_SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
+_VAGUE = frozenset(
+    (
+        "pain",
+        "disease",
+        "disorder",
+        "infection",
+        "failure",
+        "syndrome",
+        "injury",
+        "disorders",
+        "bronchitis",
+    )
+)
+"""What is left of a name without its qualifiers, and no longer says which illness is meant."""
+_SUDDEN = re.compile(
+    r"\b(?:stroke|infarction|embol\w+|h(?:a)?emorrhage|arrest|acute|attack)\b", re.IGNORECASE
+)
+_STAGE = re.compile(r"\bstage\s*(\d[ab]?)\b", re.IGNORECASE)
+_NEW_DAYS = 60
 _PAPER = re.compile(r"\bet al\b|\bdoi\b|\bISBN\b|^\d+\.\s", re.IGNORECASE)
 _ADVICE = frozenset(
     stem
@@ -50,13 +68,15 @@ _ADVICE = frozenset(
 class Query:
     """One search: what it is about, the query text, and the names of which a passage holds one.
 
-    With `strict` the sentence itself holds it, else its heading may.
+    With `strict` the sentence itself holds it, and the heading one of the problems; else the heading
+    does, or the sentence begins with it. `reader` is for whom a sentence is looked for.
     """
 
     about: str
     text: str
     names: tuple[str, ...]
     strict: bool = False
+    reader: Reader = Reader(age=None, sex="", pregnant=False)
 
 
 @value
@@ -74,33 +94,79 @@ class Guidance:
 
 
 def queries_of(chart: Chart) -> tuple[Query, ...]:
-    """One query for each open problem, abnormal value and medicine, the gravest first; each once."""
+    """One query for each open problem, abnormal value and medicine, the gravest first; each once.
+
+    None for who died, and none about what happened once and is over.
+    """
     found: dict[str, Query] = {}
-    for one in (*_of_problems(chart), *_of_results(chart.record.insights), *_of_medicines(chart)):
+    if chart.died:
+        return ()
+    for one in (*_of_problems(chart), *_of_results(chart), *_of_medicines(chart)):
         found.setdefault(one.about.casefold(), one)
     return tuple(found.values())
 
 
 def _of_problems(chart: Chart) -> Iterator[Query]:
-    for fact in chart.problems[:_PROBLEMS]:
+    asked = [one for one in chart.problems if not is_past(one, chart.today)]
+    for fact in asked[:_PROBLEMS]:
         name = plain(fact.name)
+        lasting = fact.when is None or (chart.today - fact.when.date()).days > _NEW_DAYS
+        if "pregnan" in name.casefold():
+            yield Query(
+                about=name, text="antenatal care", names=("antenatal care",), reader=_reader(chart)
+            )
+            continue
+        if lasting and _SUDDEN.search(name):
+            continue  # guidelines speak of its first days, and the later illnesses have own names
         bare = " ".join(word for word in name.split() if word.casefold() not in _QUALIFIERS)
         others = [one.replacement for one in expand(name) if one.weight >= _SURE]
-        names = tuple(dict.fromkeys(one for one in (name, bare, *others) if one))
-        yield Query(about=name, text=f"{name} management", names=names)
+        names = dict.fromkeys(one for one in (name, bare, *others) if one)
+        yield Query(
+            about=name,
+            text=f"{name} management",
+            names=tuple(one for one in names if one.casefold() not in _VAGUE),
+            reader=_reader(chart, name, lasting=lasting),
+        )
 
 
-def _of_results(insights: Sequence[Insight]) -> Iterator[Query]:
-    found = [one for one in insights if one.kind == "abnormal" and one.rule != "abnormal-minor"]
+def _reader(chart: Chart, name: str = "", *, lasting: bool = True) -> Reader:
+    stage = _STAGE.search(name)
+    return Reader(
+        age=chart.age,
+        sex=chart.sex,
+        pregnant=chart.pregnant is True,
+        stage=stage[1].casefold() if stage else "",
+        lasting=lasting,
+    )
+
+
+def _of_results(chart: Chart) -> Iterator[Query]:
+    found = [
+        one
+        for one in chart.record.insights
+        if one.kind == "abnormal" and one.rule != "abnormal-minor"
+    ]
     for insight in found[:_RESULTS]:
         name = short_name(insight.facts[0])
-        yield Query(about=name, text=insight.title.rpartition(": ")[0], names=(name,), strict=True)
+        yield Query(
+            about=name,
+            text=insight.title.rpartition(": ")[0],
+            names=(name,),
+            strict=True,
+            reader=_reader(chart),
+        )
 
 
 def _of_medicines(chart: Chart) -> Iterator[Query]:
     for medicine in chart.systemic[:_MEDICINES]:
         name = medicine.generics[0]
-        yield Query(about=name, text=f"{name} dose monitoring", names=(name,), strict=True)
+        yield Query(
+            about=name,
+            text=f"{name} dose monitoring",
+            names=(name,),
+            strict=True,
+            reader=_reader(chart),
+        )
 
 
 def need_of(query: Query) -> SearchNeed:
@@ -121,7 +187,13 @@ def guidance_of(queries: Sequence[Query], gathered: Mapping[object, Got[Hits] | 
     rows: list[Cited] = []
     old: list[str] = []
     seen: set[tuple[str, int]] = set()
-    problems = [frozenset(stems(name)) for one in queries if not one.strict for name in one.names]
+    problems = [
+        frozenset(stems(name))
+        for one in queries
+        if not one.strict
+        for name in one.names
+        if stems(name)
+    ]
     for query in queries:
         found = gathered.get(need_of(query))
         if not isinstance(found, Got):
@@ -151,10 +223,10 @@ def _best(
     wanted = [frozenset(stems(name)) for name in query.names if stems(name)]
     ranked: list[tuple[bool, float, Item]] = []
     for place, hit in enumerate(hits):
-        if _SOURCES.search(hit.prefix.rpartition(">")[2]):
-            continue  # a list of papers advises nothing
-        heading = set(stems(f"{hit.prefix} {hit.span.source.title}"))
-        if query.strict and not any(name and name <= heading for name in problems):
+        path = f"{hit.span.source.title} > {hit.prefix}"
+        heading = set(stems(path))
+        about = any(name <= heading for name in (problems if query.strict else wanted))
+        if query.strict and not about:
             continue  # of another illness: a medicine stands in many guidelines
         for start, end in sentences(hit.text):
             body = hit.text[start:end]
@@ -162,15 +234,17 @@ def _best(
                 continue
             own = set(stems(body))
             named = any(name <= own for name in wanted)
-            advises = len(own & _ADVICE)
-            if not (named or (any(name <= heading for name in wanted) and not query.strict)):
+            said = _flat(body)
+            if not named if query.strict else not (about or _opens_with(said, wanted)):
                 continue
-            if not advises or _PAPER.search(body):
+            if _PAPER.search(body) or not (advises(said) and stands_alone(said)):
+                continue
+            if not fits(path, said, query.reader):
                 continue
             at = (str(hit.span.source.id), hit.span.start + start)
             if at in seen:
                 continue
-            score = (2.0 * named + advises) / math.sqrt(4 + len(own)) - 0.1 * place
+            score = (2.0 * named + len(own & _ADVICE)) / math.sqrt(4 + len(own)) - 0.1 * place
             span = Span(source=hit.span.source, start=at[1], end=hit.span.start + end)
             item = Item(
                 body,
@@ -184,6 +258,12 @@ def _best(
         return None
     current, _, item = max(ranked, key=lambda row: row[:2])
     return item, "" if current else " (superseded edition)"
+
+
+def _opens_with(said: str, names: Sequence[frozenset[str]]) -> bool:
+    """Is the sentence about one of these: does it begin with its name?"""
+    words = said.split()
+    return any(name <= set(stems(" ".join(words[: len(name) + 2]))) for name in names)
 
 
 def _readable(text: str) -> bool:

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from itertools import combinations
 
 from bedside.clinical.cautions import CautionRule, cautions_for
 from bedside.clinical.dosing import dosing_rules_for
 from bedside.clinical.duplicates import duplicate_groups
-from bedside.core.context import Item
-from bedside.core.value import value
 from bedside.flows.briefing.findings import MILDER, Cited, Flag, Severity
+from bedside.flows.briefing.kidney import Kidney
 from bedside.flows.briefing.phrases import inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
 from bedside.flows.briefing.references import entry, rule_item
 from bedside.record.fhir.dates import spoken_date
 from bedside.record.needs import Fact
 
-__all__ = ["Kidney", "caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
+__all__ = ["caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
 
 _WEIGHT = {"interaction": 9.0, "caution": 8.5, "dosing": 8.0, "duplicate": 6.0}
-
-
-@value
-class Kidney:
-    """The filtration rate that doses are held against, in mL/min/1.73 m2 (or mL/min).
-
-    `said` names it with its date, as recorded or as computed; `items` are what it rests on.
-    """
-
-    rate: Decimal
-    said: str
-    items: tuple[Item, ...]
-    stale: bool
 
 
 def interaction_flags(chart: Chart) -> Iterator[Flag]:
@@ -78,6 +63,7 @@ def duplicate_flags(chart: Chart) -> Iterator[Flag]:
             continue
         severity, remark = _as_old(chart, group.severity, tuple(members.values()))
         named = joined([one.name for one in members.values()])
+        some = "both" if len(members) == 2 else "all"  # noqa: PLR2004
         yield Flag(
             category="medications",
             severity=severity,
@@ -86,7 +72,7 @@ def duplicate_flags(chart: Chart) -> Iterator[Flag]:
             else f"Several {group.name}: {joined(members)}",
             description=(
                 Cited(
-                    text=f"{named} are current, all of them {group.name}: usually one is taken at a "
+                    text=f"{named} are current, {some} of them {group.name}: usually one is taken at a "
                     "time",
                     items=(
                         *(entry(one.fact) for one in members.values()),
@@ -97,7 +83,7 @@ def duplicate_flags(chart: Chart) -> Iterator[Flag]:
             ),
             rule=f"duplicate-{group.id}",
             action=Cited(
-                text=f"Consider whether all of these {group.name} are taken ({joined(members)})",
+                text=f"Consider whether {some} of these {group.name} are taken ({joined(members)})",
                 items=(rule_item(group.reference),),
             ),
             weight=_WEIGHT["duplicate"],

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from decimal import Decimal
 
-__all__ = ["inside", "joined", "opening"]
+__all__ = ["inside", "joined", "opening", "readable"]
+
+_LONG = re.compile(r"(?<![\w.])\d+\.\d{4,}(?![\w.])")
+_DIGITS = 4
+_UNITS = (
+    (re.compile(r"\bmm\[Hg\]"), "mmHg"),
+    (re.compile(r"(?<=\d )Cel\b"), "\u00b0C"),
+    (re.compile(r"\{(1\.73)_?m2\}"), r"\1 m2"),
+    (re.compile(r"(?<=\d )10\*3/uL\b"), "10\u00b3/\u00b5L"),
+    (re.compile(r"(?<=\d )10\*6/uL\b"), "10\u2076/\u00b5L"),
+)
 
 
 def opening(text: str) -> str:
@@ -23,3 +35,23 @@ def joined(parts: Iterable[str]) -> str:
     if len(some) <= 1:
         return "".join(some)
     return ", ".join(some[:-1]) + " and " + some[-1]
+
+
+def readable(text: str) -> str:
+    """The text as a person reads it: long figures at four digits, units without their codes.
+
+    A figure keeps what stands before its point. The entry that is quoted beside the text holds it
+    as recorded.
+    """
+    said = _LONG.sub(lambda found: _rounded(found.group()), text)
+    for unit, shown in _UNITS:
+        said = unit.sub(shown, said)
+    return said
+
+
+def _rounded(figure: str) -> str:
+    value = Decimal(figure)
+    places = max(0, _DIGITS - 1 - value.adjusted())
+    if places >= len(figure.partition(".")[2]):
+        return figure
+    return str(round(value, places)) if places else str(round(value))

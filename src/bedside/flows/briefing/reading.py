@@ -14,7 +14,7 @@ from bedside.record.contradictions import is_current
 from bedside.record.limits import is_pregnant
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["Chart", "Medicine", "age_at", "chart_of", "plain"]
+__all__ = ["Chart", "Medicine", "age_at", "chart_of", "is_past", "plain"]
 
 _ADULT = 18
 _OLD_RECORD_DAYS = 548
@@ -29,6 +29,14 @@ _SOCIAL = re.compile(
     r"|medication review due|reports of violence|received (?:higher|certificate)|migrant|lives alone)\b",
     re.IGNORECASE,
 )
+_EVENT = re.compile(
+    r"\b(?:miscarriage|abortion|stillbirth|appendicitis|appendectomy|fracture|concussion|laceration"
+    r"|sprain|wound|burn|overdose|whiplash|impacted molars?|single seizure|history of|suspected"
+    r"|cardiac arrest|pregnan\w+)\b",
+    re.IGNORECASE,
+)
+_EVENT_DAYS = 310
+_DIALYSIS = re.compile(r"\b(?:ha?emo)?dialysis\b", re.IGNORECASE)
 _LOCAL = re.compile(
     r"\b(?:topical|cream|ointment|gel|lotion|ophthalmic|otic|nasal|shampoo|eye drops?|ear drops?)\b",
     re.IGNORECASE,
@@ -57,7 +65,7 @@ class Chart:
     """A record as the rules read it.
 
     `today` is the day of the briefing. `age` is in completed years at that day (at death for one
-    who died), `None` when unknown. `problems` are open and clinical, each once. `ends` is the day
+    who died), `None` when unknown. `problems` are open and clinical, each once, illnesses first. `ends` is the day
     of the newest entry; `old` is True where that is more than eighteen months ago. `interactions` are
     the tables in force.
     """
@@ -81,6 +89,11 @@ class Chart:
         return self.age is not None and self.age >= _ADULT
 
     @property
+    def dialysis(self) -> bool:
+        """Does an open problem say that the kidneys are replaced by dialysis?"""
+        return any(_DIALYSIS.search(one.name) for one in self.problems)
+
+    @property
     def systemic(self) -> tuple[Medicine, ...]:
         """Current medicines that act on the whole body and whose ingredients are known."""
         return tuple(one for one in self.medicines if one.generics and not one.local)
@@ -100,8 +113,8 @@ def chart_of(
         age=age_at(person.birth_date, until),
         sex=person.sex,
         died=died,
-        pregnant=is_pregnant(record.of("conditions")),
-        problems=_problems(record.of("conditions")),
+        pregnant=is_pregnant(record.of("conditions"), as_of=today),
+        problems=_problems(record.of("conditions"), today),
         medicines=() if died else _medicines(record.of("medications"), today),
         readings=readings_of(record.of("observations"), as_of=today),
         ends=ends,
@@ -122,17 +135,31 @@ def plain(name: str) -> str:
     return _TAG.sub("", name.replace("\u200b", "")).strip()
 
 
-def _problems(conditions: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Open problems, each name once (the newest entry); social findings are none."""
+def _problems(conditions: Sequence[Fact], today: date) -> tuple[Fact, ...]:
+    """Open problems, each name once (the newest entry); social findings are none.
+
+    Illnesses come first, in the record's order; then what happened once, long ago, and was left open.
+    """
     found: dict[str, Fact] = {}
     for fact in conditions:
         if fact.status in _OPEN and not _SOCIAL.search(fact.name):
             found.setdefault(plain(fact.name).casefold(), fact)
-    return tuple(
+    kept = [
         fact
         for name, fact in found.items()
         if not (name.startswith("history of ") and name.removeprefix("history of ") in found)
-    )
+    ]
+    return tuple(sorted(kept, key=lambda fact: is_past(fact, today)))
+
+
+def is_past(fact: Fact, today: date) -> bool:
+    """Is this open entry an event that is over by its nature: a fracture, a birth, an operation?
+
+    One without a date is not taken to be over.
+    """
+    if fact.when is None or not _EVENT.search(fact.name):
+        return False
+    return (today - fact.when.date()).days > _EVENT_DAYS
 
 
 def _medicines(facts: Sequence[Fact], today: date) -> tuple[Medicine, ...]:

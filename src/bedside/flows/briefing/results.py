@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
-from bedside.clinical.dosing import egfr_ckd_epi_2021
 from bedside.clinical.drugs import ingredients_of
-from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.context import Item
 from bedside.flows.briefing.findings import MILDER, Category, Cited, Flag
-from bedside.flows.briefing.medicines import Kidney
-from bedside.flows.briefing.phrases import opening
-from bedside.flows.briefing.reading import Chart, age_at, plain
+from bedside.flows.briefing.kidney import Kidney, kidney_of
+from bedside.flows.briefing.phrases import inside, joined, opening
+from bedside.flows.briefing.reading import Chart, plain
 from bedside.flows.briefing.references import (
     allergy_reference,
-    egfr_reference,
     entry,
     monitoring_reference,
     monitoring_rule,
@@ -23,15 +21,15 @@ from bedside.flows.briefing.references import (
 from bedside.record.abnormal import figure_of, short_name
 from bedside.record.contradictions import allergy_conflict
 from bedside.record.fhir.dates import spoken_date
+from bedside.record.limits import standing
 from bedside.record.matching import analyte_key
-from bedside.record.needs import Fact, Insight
+from bedside.record.needs import Contradiction, Fact, Insight
 
 __all__ = [
     "REPEAT",
     "abnormal_flags",
     "conflict_flags",
     "contradiction_flags",
-    "kidney_of",
     "trend_flags",
 ]
 
@@ -39,65 +37,28 @@ REPEAT = "Consider repeating "
 """How an option begins that asks for a result again."""
 _SHOWN_OLD = 3
 _SHOWN_IN_GROUP = 12
-_YOUNGEST = 18
-_WEIGHT = {"drug_allergy": 10.0, "drug_lab": 8.0, "abnormal": 7.0, "trend": 4.0}
+_NAMED = 3
+_WEIGHT = {"drug_allergy": 10.0, "drug_lab": 8.0, "abnormal": 7.0, "old": 4.5, "trend": 4.0}
 _SAID_ELSEWHERE = {"allergy-medicine", "class-twice"}
+_OF_TREATMENT = {"medicine-twice", "active-past-end"}
 _MILD = {"active-past-end", "two-values", "medicine-twice"}
 _SLOW = {"bmi", "weight", "waist"}
 """Measurements that nobody acts on the same day."""
 _PASSING = {"temperature", "heart_rate", "respiratory_rate", "oxygen_saturation", "pain"}
 """Measurements of one moment: an old one is not worth repeating for its own sake."""
 _PRESSURES = {"systolic_bp", "diastolic_bp"}
-
-
-def kidney_of(chart: Chart) -> Kidney | None:
-    """The newest filtration rate: a recorded eGFR, or one computed from a newer creatinine.
-
-    The calculator is deterministic and its inputs are said. `None` where there is neither, or
-    where age or sex is unknown.
-    """
-    recorded = next(iter(_dated(chart, "egfr")), None)
-    creatinine = next(iter(_dated(chart, "creatinine")), None)
-    if recorded is not None and not (
-        creatinine and creatinine.when and recorded.when and creatinine.when > recorded.when
-    ):
-        if recorded.value is None or recorded.comparator:
-            return None
-        return Kidney(
-            rate=recorded.value,
-            said=f"the newest eGFR is {figure_of(recorded)} ({_day(recorded)}"
-            f"{'; stale' if recorded.stale else ''})",
-            items=(entry(recorded),),
-            stale=recorded.stale,
-        )
-    return _computed(chart, creatinine) if creatinine is not None else None
-
-
-def _computed(chart: Chart, creatinine: Fact) -> Kidney | None:
-    if creatinine.when is None or creatinine.value is None or creatinine.comparator:
-        return None
-    age = age_at(chart.record.person.birth_date, creatinine.when.date())
-    if age is None or age < _YOUNGEST or chart.sex not in {"female", "male"}:
-        return None
-    try:
-        level = convert(creatinine.value, creatinine.unit, "mg/dL", "creatinine")
-    except (UnknownUnit, IncompatibleUnits):
-        return None
-    if level <= 0:
-        return None
-    rate = egfr_ckd_epi_2021(level, age_years=age, sex=chart.sex)
-    return Kidney(
-        rate=rate,
-        said=f"the eGFR computed by CKD-EPI 2021 is {rate} mL/min/1.73 m2, from creatinine "
-        f"{figure_of(creatinine)} ({_day(creatinine)}{'; stale' if creatinine.stale else ''}), "
-        f"{age} years, {chart.sex}",
-        items=(entry(creatinine), egfr_reference()),
-        stale=creatinine.stale,
-    )
-
-
-def _dated(chart: Chart, key: str) -> Iterator[Fact]:
-    return (fact for fact in chart.readings.get(key, ()) if fact.when is not None)
+_FAR = {"egfr": (Decimal(30), "ml/min"), "bmi": (Decimal(16), "kg/m2"), "lvef": (Decimal(35), "%")}
+"""Limits below which a value stands for itself however old it is, though no laboratory telephones:
+G4 of KDIGO 2024, severe thinness of WHO, the ejection fraction of device therapy (AHA/ACC/HFSA 2022)."""
+_TWO_SIDES = {
+    "no-known-allergies": "Allergies recorded, and none known",
+    "two-values": "Two values of {name} at the same moment",
+    "constant-changed": "Two values of {name}, which cannot change",
+    "active-and-resolved": "{name}: active and resolved",
+    "active-past-end": "{name}: active after its end",
+    "medicine-twice": "{name}: in two current entries",
+}
+"""What a contradiction's flag is called, so that each is told apart."""
 
 
 def _day(fact: Fact) -> str:
@@ -107,50 +68,62 @@ def _day(fact: Fact) -> str:
 def abnormal_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
     """Latest readings outside their range, each with its trend.
 
-    Fresh ones stand for themselves. Of old ones the three furthest outside do; the others, and
-    those that mean little alone, share one flag. Parts of one entry (a blood pressure) share one too.
+    Fresh ones stand for themselves. Of old ones the three furthest outside do; the others, those of
+    one moment (a temperature), and those that mean little alone, share one flag. Parts of one entry
+    (a blood pressure) share one too.
     """
+    kidney = kidney_of(chart)
     trends = {
         short_name(one.facts[0]): one
         for one in insights
         if one.kind == "trend" and one.severity != "info"
     }
-    found = sorted((one for one in insights if one.kind == "abnormal"), key=_rank)
+    found = sorted(
+        (one for one in insights if one.kind == "abnormal"), key=lambda one: _rank(one, kidney)
+    )
     together: dict[str, list[Insight]] = {}
     rest: list[Insight] = []
     old = 0
     for insight in found:
         fact = insight.facts[0]
         key = str(fact.source.id)
+        grave = _grave(insight, kidney)
+        passed = fact.stale and analyte_key(fact) in _PASSING
         if key in together and insight.rule != "abnormal-minor":
             together[key].append(insight)
-        elif insight.rule == "abnormal-minor" or (
-            fact.stale and old >= _SHOWN_OLD and not _grave(insight)
+        elif not grave and (
+            insight.rule == "abnormal-minor" or passed or (fact.stale and old >= _SHOWN_OLD)
         ):
             rest.append(insight)
         else:
             old += fact.stale
             together[key] = [insight]
     for place, some in enumerate(together.values()):
-        yield _abnormal(chart, some, trends, place)
+        yield _abnormal(chart, some, trends, place, kidney)
     if rest:
         rest.sort(key=lambda one: one.rule == "abnormal-minor")
         yield _others(chart, rest)
 
 
 def _abnormal(
-    chart: Chart, some: Sequence[Insight], trends: dict[str, Insight], place: int
+    chart: Chart,
+    some: Sequence[Insight],
+    trends: dict[str, Insight],
+    place: int,
+    kidney: Kidney | None,
 ) -> Flag:
     first = some[0]
     fact = first.facts[0]
     moving = [trends[name] for one in some if (name := short_name(one.facts[0])) in trends]
     severity = first.severity
-    if _grave(first) and severity == "info":
+    grave = _grave(first, kidney)
+    if grave and severity == "info":
         severity = "warning"  # an old one: nobody telephones now, and nobody should miss it
     key = analyte_key(fact)
     slow = key in _SLOW
-    if slow and severity == "warning":
+    if slow and severity == "warning" and not grave:
         severity = "info"
+    computed = key == "creatinine" and kidney is not None and _rests_on(kidney, fact)
     passed = fact.stale and key in _PASSING
     ask = (fact.stale or severity == "critical") and not (slow or passed or chart.died)
     name = "blood pressure" if key in _PRESSURES else short_name(fact)
@@ -160,6 +133,11 @@ def _abnormal(
         title=_title(first),
         description=(
             *(Cited(text=_read(one), items=_limits(chart, one.facts[0], one.text)) for one in some),
+            *(
+                (Cited(text=opening(kidney.said), items=kidney.items),)
+                if computed and kidney
+                else ()
+            ),
             *(_moving(one) for one in moving),
         ),
         rule=first.rule,
@@ -169,17 +147,42 @@ def _abnormal(
         )
         if ask
         else None,
-        weight=_WEIGHT["abnormal"] - place / 100,
+        # An old one, mildly outside, says less about today than what is due for a known illness.
+        weight=_WEIGHT["old" if fact.stale and not (grave or _far_out(chart, fact)) else "abnormal"]
+        - place / 100,
     )
 
 
-def _grave(insight: Insight) -> bool:
-    return "critically" in insight.title
+def _far_out(chart: Chart, fact: Fact) -> bool:
+    """A whole width of its range outside: creatinine of 2.8 where 1.1 is the limit."""
+    where = standing(fact, chart.record.person, pregnant=chart.pregnant)
+    return where is not None and where.beyond >= 1
 
 
-def _rank(insight: Insight) -> tuple[bool, bool]:
+def _grave(insight: Insight, kidney: Kidney | None) -> bool:
+    """Is it critical, below a limit of its own, or a creatinine that stands for such an eGFR?"""
+    if "critically" in insight.title:
+        return True
+    fact = insight.facts[0]
+    key = analyte_key(fact)
+    limit, unit = _FAR.get(key, (None, ""))
+    if limit is not None and fact.value is not None and not fact.comparator:
+        return fact.value < limit and fact.unit.casefold().startswith(unit)
+    return (
+        key == "creatinine"
+        and kidney is not None
+        and _rests_on(kidney, fact)
+        and kidney.rate < _FAR["egfr"][0]
+    )
+
+
+def _rests_on(kidney: Kidney, fact: Fact) -> bool:
+    return kidney.items[0].key == str(fact.source.id)
+
+
+def _rank(insight: Insight, kidney: Kidney | None) -> tuple[bool, bool]:
     """Critical values first, slow measurements last, else as the record room has them."""
-    return not _grave(insight), analyte_key(insight.facts[0]) in _SLOW
+    return not _grave(insight, kidney), analyte_key(insight.facts[0]) in _SLOW
 
 
 def _title(insight: Insight) -> str:
@@ -212,7 +215,8 @@ def _others(chart: Chart, rest: Sequence[Insight]) -> Flag:
     title = f"{'Older results' if stale else 'Other results'} outside their range"
     lines = [
         Cited(
-            text=f"{_title(one)}: {figure_of(one.facts[0])}, {_day(one.facts[0])}",
+            text=f"{_title(one)}: {figure_of(one.facts[0])}, {_day(one.facts[0])}"
+            + (", so far off that the unit is in doubt" if "in doubt" in one.text else ""),
             items=_limits(chart, one.facts[0], one.text),
         )
         for one in rest[:_SHOWN_IN_GROUP]
@@ -266,6 +270,11 @@ def _allergy(insight: Insight) -> Flag:
     medicine, allergy = insight.facts
     conflict = allergy_conflict(medicine.name, allergy.name)
     text = conflict.text if conflict else insight.text
+    why = text.rstrip(".")
+    if conflict and ": " in why:  # of two medicines: what they have in common, or what is known
+        why = f"{conflict.allergen} and {conflict.ingredient}: {why.partition(': ')[2]}"
+    named = plain(allergy.name)
+    reacted = f" ({', '.join(allergy.reactions)})" if allergy.reactions else ""
     cited = allergy_reference(
         medicine=conflict.ingredient if conflict else medicine.name,
         allergen=conflict.allergen if conflict else allergy.name,
@@ -275,17 +284,23 @@ def _allergy(insight: Insight) -> Flag:
     return Flag(
         category="medications",
         severity=insight.severity,
-        title=insight.title,
+        title=f"{opening(conflict.ingredient if conflict else plain(medicine.name))} and the "
+        f"recorded allergy: {named}",
         description=(
             Cited(
-                text=f"{medicine.name} is {medicine.status}, and an allergy is recorded: "
-                f"{allergy.name}; {text.rstrip('.')}",
+                text=f"{plain(medicine.name)} is {medicine.status}, and an allergy is recorded: "
+                f"{named}{reacted}; {why}",
                 items=(entry(medicine), entry(allergy), cited),
             ),
         ),
         rule=insight.rule,
         action=Cited(
-            text=f"Consider what reaction was meant, and another medicine than {medicine.name}",
+            text=f"Consider checking what the reaction to {named} was"
+            + (
+                ""
+                if insight.severity == "info"
+                else f", and another medicine than {plain(medicine.name)}"
+            ),
             items=(entry(allergy), entry(medicine)),
         ),
         weight=_WEIGHT["drug_allergy"],
@@ -306,31 +321,47 @@ def _against_result(chart: Chart, insight: Insight) -> Flag:
     return Flag(
         category="medications",
         severity=MILDER[insight.severity] if old else insight.severity,
-        title=f"{opening(name)} and {short_name(result)}",
+        title=f"{opening(name)} and {inside(short_name(result))}",
         description=(Cited(text=text, items=items),),
         rule=insight.rule,
         action=Cited(
-            text=f"Consider reviewing {name} against {short_name(result)}", items=items[-1:]
+            text=f"Consider reviewing {name} against {inside(short_name(result))}", items=items[-1:]
         ),
         weight=_WEIGHT["drug_lab"],
     )
 
 
 def contradiction_flags(chart: Chart) -> Iterator[Flag]:
-    """Entries that cannot both be right, and that no other flag names."""
+    """Entries that cannot both be right, and that no other flag names; several of one kind share one."""
+    kinds: dict[str, list[Contradiction]] = {}
     for found in chart.record.contradictions:
-        if found.rule in _SAID_ELSEWHERE:
+        if found.rule in _SAID_ELSEWHERE or (chart.died and found.rule in _OF_TREATMENT):
             continue
+        kinds.setdefault(found.rule, []).append(found)
+    for rule, some in kinds.items():
+        names = list(dict.fromkeys(map(_about, some)))
+        more = len(names) - _NAMED
+        lines = [
+            Cited(text=one.text.rstrip("."), items=tuple(entry(fact) for fact in one.facts[:4]))
+            for one in some[:_SHOWN_IN_GROUP]
+        ]
+        if len(some) > len(lines):
+            lines.append(Cited(text=f"And {len(some) - len(lines)} more of this kind"))
         yield Flag(
-            category="medications" if found.rule == "medicine-twice" else "other",
-            severity="info" if found.rule in _MILD else "warning",
-            title="The record contradicts itself",
-            description=(
-                Cited(
-                    text=found.text.rstrip("."),
-                    items=tuple(entry(fact) for fact in found.facts[:4]),
-                ),
+            category="medications" if rule == "medicine-twice" else "other",
+            severity="info" if rule in _MILD else "warning",
+            title=_TWO_SIDES.get(rule, "The record contradicts itself").format(
+                name=f"{', '.join(names[:_NAMED])} and {more} more" if more > 0 else joined(names)
             ),
-            rule=found.rule,
+            description=tuple(lines),
+            rule=rule,
             weight=3.0,
         )
+
+
+def _about(found: Contradiction) -> str:
+    """What a contradiction is about, as its title says."""
+    first = found.facts[0]
+    if found.rule == "medicine-twice":
+        return opening("/".join(ingredients_of(first.name)) or plain(first.name))
+    return short_name(first) if first.category == "observations" else plain(first.name)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bedside.clinical.rules import GRAVITY
 from bedside.flows.briefing.coverage import checked
 from bedside.flows.briefing.due import overdue_flags, screening_flags
 from bedside.flows.briefing.findings import Action, Briefing, Cited, Flag, Level
 from bedside.flows.briefing.guidance import Guidance
+from bedside.flows.briefing.kidney import apart_flags, kidney_of
 from bedside.flows.briefing.medicines import (
     caution_flags,
     dosing_flags,
     duplicate_flags,
     interaction_flags,
 )
+from bedside.flows.briefing.phrases import readable
 from bedside.flows.briefing.reading import Chart
 from bedside.flows.briefing.results import (
     REPEAT,
     abnormal_flags,
     conflict_flags,
     contradiction_flags,
-    kidney_of,
     trend_flags,
 )
 from bedside.flows.briefing.summary import notes_of, summary_of
@@ -37,15 +39,33 @@ _REPEATS = 2
 
 def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
     """The briefing that stands with no model at all."""
-    flags = rule_flags(chart)
+    flags = tuple(map(_readable_flag, rule_flags(chart)))
+    summary = summary_of(chart)
     return Briefing(
-        summary=summary_of(chart),
+        summary=replace(
+            summary,
+            one_liner=_readable(summary.one_liner),
+            conditions=tuple(map(_readable, summary.conditions)),
+            changes=tuple(map(_readable, summary.changes)),
+        ),
         flags=flags,
         actions=() if chart.died else actions_of(flags),
         guidance=guidance.sentences,
         checked=checked(chart, kidney_of(chart)),
         notes=(*notes_of(chart), *_said_of(guidance)),
         missing=("guideline passages for this record",) if guidance.state == "none" else (),
+    )
+
+
+def _readable(cited: Cited) -> Cited:
+    return replace(cited, text=readable(cited.text))
+
+
+def _readable_flag(flag: Flag) -> Flag:
+    return replace(
+        flag,
+        description=tuple(map(_readable, flag.description)),
+        action=_readable(flag.action) if flag.action else None,
     )
 
 
@@ -61,6 +81,7 @@ def rule_flags(chart: Chart) -> tuple[Flag, ...]:
             *caution_flags(chart),
             *dosing_flags(chart, kidney),
             *duplicate_flags(chart),
+            *apart_flags(chart),
             *abnormal_flags(chart, insights),
             *trend_flags(insights),
             *contradiction_flags(chart),
@@ -92,30 +113,48 @@ def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
     """The options of the flags, gravest first, each once, at most eight.
 
-    What a due check asks for is not asked for again as a repeat of an old result, and of such
-    repeats only the first few stand here; the others stand with their flags.
+    The same option about several medicines stands once and names them all. What a due check asks
+    for is not asked for again as a repeat of an old result, and of such repeats only the first few
+    stand here; the others stand with their flags.
     """
     due = " ".join(
-        flag.action.text for flag in flags if flag.action and "measuring" in flag.action.text
+        flag.action.text.casefold()
+        for flag in flags
+        if flag.action and not flag.action.text.startswith(REPEAT)
     )
     found: dict[str, Action] = {}
     repeats = 0
     for flag in flags:
-        if flag.action is None or flag.action.text in found:
+        if flag.action is None:
+            continue
+        option = flag.action.text.rpartition(" (")[0] or flag.action.text
+        if option in found:
+            found[option] = replace(found[option], text=_together(found[option].text, flag.action))
             continue
         again = flag.action.text.startswith(REPEAT)
         if again and flag.severity != "critical":
             name = flag.action.text.removeprefix(REPEAT).partition(",")[0]
-            if name in due or repeats == _REPEATS:
+            if name.casefold() in due or repeats == _REPEATS:
                 continue
             repeats += 1
-        found[flag.action.text] = Action(text=flag.action, priority=_LEVEL[flag.severity])
+        found[option] = Action(text=flag.action, priority=_LEVEL[flag.severity])
     return tuple(found.values())[:_ACTIONS]
+
+
+def _together(one: Cited, other: Cited) -> Cited:
+    """The same option about more: "Consider whether ... (naproxen with apixaban; naproxen with ...)"."""
+    about = other.text.rpartition(" (")[2].removesuffix(")")
+    if about in one.text:
+        return one
+    items = {item.key: item for item in (*one.items, *other.items)}
+    return replace(one, text=f"{one.text.removesuffix(')')}; {about})", items=tuple(items.values()))
 
 
 def _said_of(guidance: Guidance) -> tuple[Cited, ...]:
     if guidance.state == "none":
-        return (Cited(text="No guideline passage was found for this record, and none is cited"),)
+        return (
+            Cited(text="No guideline passage was found that fits this record, and none is cited"),
+        )
     if guidance.state == "failed":
         return (
             Cited(

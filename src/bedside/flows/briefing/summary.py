@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from bedside.flows.briefing.findings import Cited, Summary
 from bedside.flows.briefing.reading import Chart, age_at, plain
 from bedside.flows.briefing.references import entry
 from bedside.record.fhir.dates import spoken_date
+from bedside.record.limits import pregnancy_lasts
 from bedside.record.needs import Fact, Insight
 from bedside.record.rows import says_none_known
 
@@ -126,6 +128,13 @@ def notes_of(chart: Chart) -> tuple[Cited, ...]:
     found: list[Cited] = []
     if chart.died:
         found.append(Cited(text="The person is recorded as deceased, so nothing is due"))
+        if isinstance(chart.died, date) and chart.ends and chart.ends > chart.died:
+            found.append(
+                Cited(
+                    text=f"Entries are dated after the recorded death, the last on "
+                    f"{spoken_date(chart.ends)}"
+                )
+            )
     elif chart.old and chart.ends is not None:
         months = (chart.today.year - chart.ends.year) * 12 + chart.today.month - chart.ends.month
         ago = f"{months // 12} years" if months >= 24 else f"{months} months"  # noqa: PLR2004
@@ -136,5 +145,19 @@ def notes_of(chart: Chart) -> tuple[Cited, ...]:
             )
         )
     if chart.age is not None and not chart.adult and not chart.died:
-        found.append(Cited(text="The rule tables for medicines and screening speak of adults"))
+        found.append(
+            Cited(
+                text="Monitoring, screening, kidney dosing and most ranges were not applied: those "
+                "tables speak of adults"
+            )
+        )
+    found += [
+        Cited(
+            text=f"{plain(fact.name)} stands open since {spoken_date(fact.when.date())}, longer than a "
+            "pregnancy lasts, so the person is not read as pregnant",
+            items=(entry(fact),),
+        )
+        for fact in chart.record.of("conditions")
+        if fact.when and pregnancy_lasts(fact, as_of=chart.today) is False and not chart.died
+    ]
     return tuple(found)
