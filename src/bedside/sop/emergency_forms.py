@@ -18,9 +18,10 @@ from pydantic import BaseModel, ConfigDict
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 
-__all__ = ["Formed", "Spelled", "formed", "forms_pack", "lasting", "respelled"]
+__all__ = ["Formed", "Spelled", "formed", "forms_pack", "lasting", "respelled", "signs_pack"]
 
 Span = tuple[int, int]
+_Hit = tuple[int, int, str]  # start, end, the concept
 
 
 @value
@@ -51,6 +52,8 @@ class Spelled:
 
 
 class _Combination(BaseModel):
+    """Concepts that are one emergency together; "a|b" is either of two."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rule: str
@@ -69,8 +72,26 @@ class _Forms(PackFile):
     acute: tuple[str, ...]
 
 
+class _Signs(PackFile):
+    """Signs that stand together in a message, whatever ends a sentence between them."""
+
+    words: dict[str, str]
+    concepts: dict[str, str]
+    groups: dict[str, tuple[str, ...]]
+    combinations: tuple[_Combination, ...]
+
+
 def _data() -> _Forms:
     return load_pack(_Forms, "bedside.sop", "data/red_flag_forms.yaml")
+
+
+def _sign_data() -> _Signs:
+    return load_pack(_Signs, "bedside.sop", "data/red_flag_signs.yaml")
+
+
+def signs_pack() -> Pack:
+    """What the signs say of themselves; they are unreviewed until it says otherwise."""
+    return _sign_data().pack
 
 
 def forms_pack() -> Pack:
@@ -100,41 +121,83 @@ def lasting(sentence: str) -> bool:
     return chronic.search(sentence) is not None and acute.search(sentence) is None
 
 
+@functools.cache
+def _signs() -> Mapping[str, re.Pattern[str]]:
+    data = _sign_data()
+    return {
+        name: re.compile(rf"(?<!\w)(?:{_written(forms, data.words)})(?!\w)", re.IGNORECASE)
+        for name, forms in data.concepts.items()
+    }
+
+
+def _written(forms: str, words: Mapping[str, str]) -> str:
+    """The forms as one expression: macros put in, any white space for a space."""
+    one = re.sub(
+        r"<(\w+)>", lambda hit: f"<{hit[1]}>" if hit[1] not in words else words[hit[1]], forms
+    )
+    fixed = re.sub(r"\(\?<!.*?\)", lambda hit: hit[0].replace(" ", r"\s"), one)
+    spaced = (part.strip().replace(" ?", r"\s*") for part in fixed.split(" | "))
+    return "|".join(part.replace(" ", r"\s+") for part in spaced)
+
+
 def formed(text: str, sentences: Sequence[Span]) -> Iterator[Formed]:
-    """The combinations that each sentence meets, every rule's candidates in reading order."""
-    data = _data()
-    concepts = _concepts()
-    for start, end in sentences:
-        seen: dict[str, list[Span]] = {}
-        for one in data.combinations:
-            for name in one.all + (("now",) if one.needs_now else ()):
-                if name not in seen:
-                    seen[name] = [hit.span() for hit in concepts[name].finditer(text, start, end)]
-            if one.needs_now and not seen["now"]:
-                continue
-            if not all(seen[name] for name in one.all):
-                continue
-            first, *others = one.all
-            for span in seen[first]:
-                parts = _gather(span, [seen[name] for name in others], one.within)
-                if parts is not None:
-                    yield Formed(rule=one.rule, kind=one.kind, parts=parts)
+    """The combinations met: of concepts in each sentence, then of signs across the message."""
+    data, signs = _data(), _sign_data()
+    for sentence in sentences:
+        yield from _met(text, sentence, data.combinations, _concepts(), {})
+    if sentences:
+        whole = (sentences[0][0], sentences[-1][1])
+        yield from _met(text, whole, signs.combinations, _signs(), signs.groups)
 
 
-def _gather(first: Span, others: Sequence[Sequence[Span]], within: int) -> tuple[Span, ...] | None:
-    """The nearest span of each other concept, none on top of another; `None` where one is far."""
+def _met(
+    text: str,
+    span: Span,
+    combinations: Sequence[_Combination],
+    concepts: Mapping[str, re.Pattern[str]],
+    groups: Mapping[str, Sequence[str]],
+) -> Iterator[Formed]:
+    """Every combination's candidates in reading order; a concept counts once in one of them."""
+    hits: dict[str, list[_Hit]] = {}
+
+    def seen(either: str) -> list[_Hit]:
+        if either not in hits:
+            names = [part for name in either.split("|") for part in groups.get(name, (name,))]
+            hits[either] = (
+                [one for name in names for one in seen(name)]
+                if names != [either]
+                else [(*hit.span(), either) for hit in concepts[either].finditer(text, *span)]
+            )
+        return hits[either]
+
+    for one in combinations:
+        if one.needs_now and not seen("now"):
+            continue
+        if not all(seen(name) for name in one.all):
+            continue
+        first, *others = one.all
+        for start in seen(first):
+            parts = _gather(start, [seen(name) for name in others], one.within)
+            if parts is not None:
+                yield Formed(rule=one.rule, kind=one.kind, parts=parts)
+
+
+def _gather(first: _Hit, others: Sequence[Sequence[_Hit]], within: int) -> tuple[Span, ...] | None:
+    """The nearest hit of each other concept, none on top of another; `None` where one is far."""
     parts = [first]
-    for spans in others:
+    for hits in others:
         free = [
-            (gap, span)
-            for span in spans
-            if not any(span[0] < end and start < span[1] for start, end in parts)
-            and (gap := min(max(span[0] - end, start - span[1]) for start, end in parts)) <= within
+            (gap, hit)
+            for hit in hits
+            if not any(
+                hit[2] == name or (hit[0] < end and start < hit[1]) for start, end, name in parts
+            )
+            and (gap := min(max(hit[0] - end, start - hit[1]) for start, end, _ in parts)) <= within
         ]
         if not free:
             return None
         parts.append(min(free)[1])
-    return tuple(sorted(parts))
+    return tuple(sorted((start, end) for start, end, _ in parts))
 
 
 _WORD = re.compile(r"[A-Za-z]{5,}")

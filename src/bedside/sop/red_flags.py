@@ -57,6 +57,7 @@ class _RedFlags(PackFile):
     over: tuple[str, ...]
     present: tuple[str, ...]
     general: tuple[str, ...]
+    feared: tuple[str, ...]
     texts: dict[Kind, dict[str, str]]
 
 
@@ -86,7 +87,7 @@ def _guards() -> dict[str, re.Pattern[str]]:
     data = _data()
     return {
         name: _any(getattr(data, name))
-        for name in ("idioms", "denied", "over", "present", "general")
+        for name in ("idioms", "denied", "over", "present", "general", "feared")
     }
 
 
@@ -115,8 +116,16 @@ def red_flags(message: str) -> tuple[RedFlag, ...]:
         for rule, form, needs in _forms():
             if rule.id in found or (needs is not None and not needs.search(masked)):
                 continue
+            if rule.kind == "emergency" and lasting(masked[slice(*sentence)]):
+                continue
             for match in form.finditer(masked, *sentence):
-                if _of_now(masked, sentence, match.span(), past_counts=rule.past_counts):
+                if _of_now(
+                    masked,
+                    sentence,
+                    match.span(),
+                    crisis=rule.kind == "crisis",
+                    past_counts=rule.past_counts,
+                ):
                     found[rule.id] = (*match.span(), rule.kind)
                     break
     pointed = guards["idioms"].sub(lambda hit: "\x00" * len(hit.group()), spelled.text)
@@ -133,27 +142,39 @@ def red_flags(message: str) -> tuple[RedFlag, ...]:
 
 def _stands(text: str, sentences: Sequence[tuple[int, int]], one: Formed) -> bool:
     """Is the combination of now, with none of its concepts denied between the others?"""
-    sentence = next(span for span in sentences if span[0] <= one.start < span[1])
     guards = _guards()
     for (_, end), (start, _) in itertools.pairwise(one.parts):
         between = text[end:start] if start > end else ""
-        if guards["denied"].search(between) and not _CLAUSE_END.search(between):
+        *_, last = _CLAUSE_END.split(between)
+        if guards["denied"].search(last) and (last == between or _DENIES.match(last)):
             return False
-    whole = text[slice(*sentence)]
-    if one.kind == "emergency" and lasting(whole):
+    within = [span for span in sentences if span[0] < one.end and one.start < span[1]]
+    if one.kind == "emergency" and lasting(text[within[0][0] : within[-1][1]]):
         return False
-    before = text[sentence[0] : one.start]
-    if (
-        whole.rstrip().endswith("?")
-        and guards["general"].search(before)
-        and not _HAS.search(before)
-    ):
-        return False
-    return _of_now(text, sentence, (one.start, one.end))
+    for sentence in within:
+        parts = [part for part in one.parts if sentence[0] <= part[0] < sentence[1]]
+        if not parts:
+            continue
+        start, end = parts[0][0], max(end for _, end in parts)
+        before = text[sentence[0] : start]
+        if (
+            text[slice(*sentence)].rstrip().endswith("?")
+            and guards["general"].search(before)
+            and not _HAS.search(before)
+        ):
+            return False
+        if not _of_now(text, sentence, (start, end), crisis=one.kind == "crisis"):
+            return False
+    return True
 
 
 def _of_now(
-    text: str, sentence: tuple[int, int], span: tuple[int, int], *, past_counts: bool = False
+    text: str,
+    sentence: tuple[int, int],
+    span: tuple[int, int],
+    *,
+    crisis: bool = False,
+    past_counts: bool = False,
 ) -> bool:
     """Is the clause of these words neither denied, nor over, nor said in general?"""
     guards = _guards()
@@ -173,6 +194,8 @@ def _of_now(
         return False
     if guards["general"].search(whole) and not _HAS.search(clause):
         return False
+    if not crisis and guards["feared"].search(f"{clause}{said}"):
+        return False
     if past_counts:
         return True
     over = guards["over"].search(whole) or _HAD.search(clause)
@@ -186,6 +209,7 @@ _HAS = re.compile(
     r"got|keep|keeps|just|suddenly|now|can't|cannot|been|a|some|this|such))+ ?(?:(?!afraid|scared|worried|of\b|about)\w+ ){0,2}$",
     re.IGNORECASE,
 )
+_DENIES = re.compile(r"\W*(?:no|not|without|never|nor)\b", re.IGNORECASE)
 _HAD = re.compile(r"\b(?:had|has had|have had)(?: (?!to\b)\S+){0,3} ?$", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     r"\b(?:no|denies|denied|without|never had|not had any|(?:don't|do not) have(?: any)?)\b(?P<list>[^.!?]*)$",
