@@ -143,6 +143,20 @@ def test_superseding_marks_the_older_edition_in_either_order(store, clock) -> No
     }
 
 
+def test_superseding_what_is_not_here_is_said_unless_it_comes_with_the_same_ingest(
+    store, clock
+) -> None:
+    new = text("new.md", "---\nsupersedes: old\n---\n# New\n\nText two.")
+    old = text("old.md", "# Old\n\nText one.")
+    assert ingest(store, [new, old], tenant="a", clock=clock).warnings == ()
+    (said,) = ingest(store, [new], tenant="b", clock=clock).warnings
+    assert "'old' is not here" in said
+    ingest(store, [old], tenant="b", clock=clock)
+    assert [(r.id, r.superseded) for r in rows(store) if r.tenant == "b"] == [
+        ("new", False), ("old", True),
+    ]  # fmt: skip
+
+
 def test_every_rejected_file_is_named_with_its_reason_and_the_others_come_in(
     store, clock, tmp_path
 ) -> None:

@@ -92,6 +92,26 @@ def test_pdf_text_headings_and_title_are_found() -> None:
     assert all(line in parsed.text for line, _ in LINES)
 
 
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ("untitled", ""), ("(anonymous)", ""), ("Document1", ""), ("Untitled Document 2", ""),
+        ("Microsoft Word - discharge letter.docx", ""), ("scan_0012.pdf", ""),
+        ("Document of care", "Document of care"), ("Untitled lesions of the skin",) * 2,
+        ("Asthma plan 2", "Asthma plan 2"),
+    ],
+)  # fmt: skip
+def test_a_title_that_a_program_gave_is_none(given: str, title: str) -> None:
+    import docx
+
+    document = docx.Document()
+    document.core_properties.title = given
+    document.add_paragraph("Give salbutamol.")
+    out = io.BytesIO()
+    document.save(out)
+    assert parse(out.getvalue(), name="plan.docx").title == title
+
+
 def test_docx_headings_and_tables_are_found() -> None:
     parsed = parse(made_docx(), name="plan.docx")
     assert parsed.title == "Asthma plan"

@@ -45,6 +45,10 @@ def test_without_a_cosine_the_fused_score_is_shown() -> None:
     assert 'score="0.03"' in render([hit("x", similarity=None)])
 
 
+def test_bulk_text_that_nothing_scored_shows_no_score_of_zero() -> None:
+    assert 'score="none"' in render([{**hit("x", similarity=None), "score": None}])
+
+
 _TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=80)
 
 

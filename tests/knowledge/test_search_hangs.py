@@ -10,6 +10,7 @@ from datetime import date
 
 import pytest
 
+from bedside.core.errors import OutsideError
 from bedside.core.turn import Got
 from bedside.flows.sources import Sources
 from bedside.knowledge.document import Upload
@@ -136,3 +137,51 @@ def test_bulk_text_of_a_guideline_is_the_stored_text_cut_at_a_sentence(
     assert (hit.span.start, hit.text) == (0, body[: hit.span.end])
     assert 3_900 < len(hit.text) <= 4_000
     assert hit.text.rstrip().endswith("red.")
+
+
+def test_what_a_process_must_load_first_does_not_use_up_the_deadline(room, of_ann) -> None:
+    """A model and 10,000 chunks take longer to read into memory than a search may take."""
+    loaded = threading.Event()
+    asked = need("salbutamol", "knowledge", deadline_ms=50)
+
+    async def load(wanted, own):
+        assert (wanted, own) == (asked, of_ann)
+        await asyncio.to_thread(room.gate.wait, 0.3)  # six deadlines long
+        room.gate.set()
+        loaded.set()
+
+    async def search(wanted, own):
+        assert loaded.is_set()
+        return await room.search(own, wanted)
+
+    sources = Sources(
+        readers={SearchNeed: search},
+        fallbacks={},
+        clock=SystemClock(),
+        loads={SearchNeed: load},
+    )
+    got = asyncio.run(sources.gather([asked], of_ann))[asked]
+    assert isinstance(got, Got)
+    assert got.value.degraded != ("search timed out",)
+
+
+def test_a_room_that_cannot_load_is_still_asked(room, of_ann) -> None:
+    room.gate.set()
+
+    async def load(wanted, own):
+        del wanted, own
+        raise OutsideError("the model: its file is gone")
+
+    async def search(wanted, own):
+        return await room.search(own, wanted)
+
+    asked = need("salbutamol", "knowledge")
+    sources = Sources(
+        readers={SearchNeed: search},
+        fallbacks={},
+        clock=SystemClock(),
+        loads={SearchNeed: load},
+    )
+    got = asyncio.run(sources.gather([asked], of_ann))[asked]
+    assert isinstance(got, Got)
+    assert [str(hit.span.source.id) for hit in got.value.hits] == ["asthma"]

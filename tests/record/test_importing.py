@@ -360,6 +360,8 @@ def test_unknown_resources_are_kept_counted_and_reported(take, store):
     )
 
     assert dict(report.unknown) == {"Coverage": 1}
+    (patient,) = report.patients
+    assert (patient.changed, patient.unchanged) == (2, 0)  # kept now, so not as it was before
     kept = store.read_now(
         lambda c: c.execute(
             select(resource.c.patient, resource.c.known).where(resource.c.key == "Coverage/k")

@@ -92,10 +92,24 @@ async def _import(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     report = await engine.import_paths(
         [Path(path) for path in options.paths], who, progress=progress
     )
-    out(options, report, show.imported(report))
-    if not report["rejected"]:
+    return _reported(options, report, show.imported(report), some=bool(report["patients"]))
+
+
+def _reported(options: argparse.Namespace, report: dict[str, Any], text: str, *, some: bool) -> int:
+    """Print what was taken in and what was rejected; with nothing taken in, that is an error too."""
+    rejected = report["rejected"]
+    if rejected and not some:
+        detail = rejected[0]["reason"]
+        if len(rejected) > 1:
+            detail = f"All {len(rejected)} files were rejected. The first: {detail}"
+        report = {
+            **report,
+            "error": {"type": BadInput.__name__, "title": BadInput.title, "detail": detail},
+        }
+    out(options, report, text)
+    if not rejected:
         return DONE
-    return PARTLY if report["patients"] else FAILED
+    return PARTLY if some else FAILED
 
 
 async def _patients(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -106,15 +120,14 @@ async def _patients(engine: Engine, options: argparse.Namespace, who: Who) -> in
 
 async def _attach(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     patient = await engine.patient_id(options.patient, who)
-    added: list[dict[str, Any]] = []
-    left_out: list[dict[str, Any]] = []
+    report: list[dict[str, Any]] = []
     first: BadInput | None = None
     for file in options.files:
         try:
-            added += await engine.attach_paths(patient, [Path(file)], who)
+            report += await engine.attach_paths(patient, [Path(file)], who)
         except BadInput as error:
             first = first or error
-            left_out.append(
+            report.append(
                 {
                     "document_id": None,
                     "status": "failed_permanent",
@@ -124,12 +137,14 @@ async def _attach(engine: Engine, options: argparse.Namespace, who: Who) -> int:
                 }
             )
             sys.stderr.write(f"{error}\n")
-    if first is not None and not added:
+    if first is not None and all(item["document_id"] is None for item in report):
         raise first
     await engine.texts.embed_waiting(progress=progress)
-    report = [*[await engine.texts.refreshed(item, who) for item in added], *left_out]
+    report = [
+        await engine.texts.refreshed(item, who) if item["document_id"] else item for item in report
+    ]
     out(options, report, show.attached(report))
-    return PARTLY if left_out else DONE
+    return PARTLY if first is not None else DONE
 
 
 async def _ingest(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -145,10 +160,8 @@ async def _ingest(engine: Engine, options: argparse.Namespace, who: Who) -> int:
         [Path(path) for path in options.paths], who, meta=meta, progress=progress
     )
     await engine.texts.embed_waiting(progress=progress)
-    out(options, report, show.ingested(report))
-    if not report["rejected"]:
-        return DONE
-    return PARTLY if report["documents"] or report["skipped"] else FAILED
+    some = bool(report["documents"] or report["skipped"])
+    return _reported(options, report, show.ingested(report), some=some)
 
 
 def _date(name: str, text: str) -> date:

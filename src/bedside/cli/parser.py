@@ -31,9 +31,16 @@ COMMANDS = (
 class Parser(argparse.ArgumentParser):
     """Wrong usage exits with 2; with `--json` it says so in JSON."""
 
+    _as_json = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse has it; remembers how wrong usage is to be said."""
+        self._as_json = "--json" in (sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Print what was wrong and exit with 2."""
-        if "--json" in sys.argv:
+        if self._as_json:
             body = {"error": {"type": "usage", "title": "Wrong usage", "detail": message}}
             sys.stdout.write(json.dumps(body) + "\n")
         self.print_usage(sys.stderr)

@@ -62,14 +62,14 @@ def ingested(report: Mapping[str, Any]) -> str:
     head = (
         f"{report['documents']} documents, {report['chunks']} chunks, {report['skipped']} unchanged"
     )
-    return "\n".join([head, *_rejected(report)])
+    return "\n".join([head, *(f"note: {said}" for said in report["warnings"]), *_rejected(report)])
 
 
 def hits(found: Mapping[str, Any]) -> str:
     """Search results."""
-    if not found["hits"]:
-        return f"Nothing found: {found.get('why_empty') or 'no passage fits'}"
     lines: list[str] = []
+    if not found["hits"]:
+        lines.append(f"Nothing found: {found.get('why_empty') or 'no passage fits'}")
     for hit in found["hits"]:
         lines.append(f"{hit['rank']}. {hit['document']} | {hit['section']}")
         short = textwrap.shorten(" ".join(hit["text"].split()), 220, placeholder=" ...")

@@ -14,7 +14,7 @@ from bedside.flows.flow import Done, Flow, Opened, View
 from bedside.knowledge.needs import Hits
 from bedside.record.needs import RecordFacts
 
-__all__ = ["prompt_parts", "turn_body", "unanswered_body"]
+__all__ = ["citation", "prompt_parts", "turn_body", "unanswered_body"]
 
 S = TypeVar("S")
 
@@ -56,7 +56,7 @@ def turn_body(
         "status": status,
         "answer": verdict.text,
         "answered_by": final.draft.by or None,
-        "citations": [_citation(cited) for cited in verdict.citations],
+        "citations": [citation(cited) for cited in verdict.citations],
         "claims": [
             {
                 "answer_start": claim.at[0],
@@ -192,7 +192,8 @@ def _source(source: Source) -> dict[str, Any]:
     }
 
 
-def _citation(cited: Citation) -> dict[str, Any]:
+def citation(cited: Citation) -> dict[str, Any]:
+    """A citation as the contract has it."""
     return {
         "n": cited.n,
         "source": _source(cited.span.source),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from bedside.core.access import Grant
@@ -20,6 +21,8 @@ Reader = Callable[[Any, Grant], Awaitable[Any]]
 
 GRACE_MS = 75
 """Beyond a need's deadline: a room that keeps the deadline brings its own fallback in time."""
+LOADING_S = 20.0
+"""So long a process waits, once, for a room to load what it keeps in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +32,15 @@ class Sources:
     A room is given up 75 ms after the need's deadline, so that the room's own fallback, which it
     brings at the deadline, is not lost to a race. A source that fails makes the turn poorer, never
     broken: it comes back as `Lost`, or as `Got` with `via` naming the fallback.
+
+    `loads` is what a room reads into memory once in a process, a model or an index: the deadline is
+    for answering, so it begins after that, or after 20 s.
     """
 
     readers: Mapping[type[Need[Any]], Reader]
     fallbacks: Mapping[type[Need[Any]], tuple[str, Reader]]
     clock: Clock
+    loads: Mapping[type[Need[Any]], Reader] = field(default_factory=dict)
 
     async def gather(self, needs: Sequence[Need[Any]], grant: Grant) -> Gathered:
         """Meet every need at once; the order of `needs` is kept."""
@@ -41,6 +48,10 @@ class Sources:
         return dict(zip(needs, found, strict=True))
 
     async def _meet(self, need: Need[Any], grant: Grant) -> Got[Any] | Lost:
+        if (load := self.loads.get(type(need))) is not None:
+            with suppress(TimeoutError, BedsideError):  # the room itself says what does not serve
+                async with asyncio.timeout(LOADING_S):
+                    await load(need, grant)
         start = self.clock.monotonic()
 
         def ms() -> float:

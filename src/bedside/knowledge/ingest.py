@@ -352,10 +352,12 @@ class _Tally:
         self.documents = self.chunks = self.skipped = 0
         self.rejected: list[Rejected] = []
         self.ids: list[str] = []
+        self.absent: list[str] = []
         self.warnings: list[str] = []
 
     def take(self, outcome: Outcome, chunks: int, *, warnings: Sequence[str]) -> None:
         self.ids.append(outcome.id)
+        self.absent += [outcome.absent] if outcome.absent else []
         self.warnings.extend(warnings)
         if outcome.what == "skipped":
             self.skipped += 1
@@ -364,6 +366,11 @@ class _Tally:
             self.chunks += chunks
 
     def closed(self) -> IngestReport:
+        self.warnings += [
+            f"the superseded document {older!r} is not here; should it come, it ranks below"
+            for older in dict.fromkeys(self.absent)
+            if older not in self.ids
+        ]
         return IngestReport(
             documents=self.documents,
             chunks=self.chunks,

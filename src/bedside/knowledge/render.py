@@ -20,18 +20,19 @@ def render(hits: Sequence[Mapping[str, Any]]) -> str:
     Returns:
         Text whose every `<`, `>`, `&` and quote from a document is escaped, so that no text can close
         its element (EN-K8). Without hits the element holds one sentence that says so. `score` is the
-        cosine where there is one, else the fused score, to two decimals.
+        cosine where there is one, else the fused score, to two decimals; bulk text has "none".
     """
     if not hits:
         return f"<clinical_guidelines>\n{EMPTY}\n</clinical_guidelines>"
     parts: list[str] = []
     for hit in hits:
         score = hit["score"] if hit["similarity"] is None else hit["similarity"]
+        shown = "none" if score is None else f"{score:.2f}"
         title = escape(hit["document"], quote=True)
         section = escape(hit["section"], quote=True)
         body = escape(hit["text"], quote=False)
         parts.append(
-            f'<source id="{hit["n"]}" document="{title}" section="{section}" score="{score:.2f}">\n'
+            f'<source id="{hit["n"]}" document="{title}" section="{section}" score="{shown}">\n'
             f"{body}\n</source>"
         )
     return "<clinical_guidelines>\n" + "\n".join(parts) + "\n</clinical_guidelines>"

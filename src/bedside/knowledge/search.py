@@ -201,6 +201,8 @@ class Knowledge:
         if not hits:
             if not ranking.searched:
                 why = "the filters leave nothing to search"
+            elif need.retriever == "dense" and degraded:
+                why = degraded[-1]
             elif not ranking.ranked:
                 why = f"nothing is close enough among {ranking.searched} passages"
             else:

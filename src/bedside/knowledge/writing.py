@@ -58,6 +58,8 @@ class Outcome:
     id: str
     revision: int
     what: Literal["added", "revised", "skipped"]
+    absent: str = ""
+    """The older edition that it names and that is not here; should it come, it comes as superseded."""
 
 
 def write_words(connection: Connection, draft: Draft, *, at: datetime) -> Outcome:
@@ -84,9 +86,10 @@ def write_words(connection: Connection, draft: Draft, *, at: datetime) -> Outcom
     if own is not None:
         _retire(connection, draft.tenant, draft.id)
     _insert(connection, draft, revision=revision, digest=digest, meta=stored, at=at)
-    if draft.labels.supersedes and draft.labels.supersedes != draft.id:
-        _supersede(connection, draft, draft.labels.supersedes)
-    return Outcome(id=draft.id, revision=revision, what="added" if own is None else "revised")
+    older = draft.labels.supersedes
+    there = older in {"", draft.id} or _supersede(connection, draft, older)
+    what = "added" if own is None else "revised"
+    return Outcome(id=draft.id, revision=revision, what=what, absent="" if there else older)
 
 
 def _scope(draft: Draft):
@@ -178,8 +181,11 @@ def _retire(connection: Connection, tenant: str, name: str) -> None:
     )
 
 
-def _supersede(connection: Connection, draft: Draft, older: str) -> None:
-    """Mark the edition that this one replaces; it stays searchable below the current one."""
+def _supersede(connection: Connection, draft: Draft, older: str) -> bool:
+    """Mark the edition that this one replaces; it stays searchable below the current one.
+
+    Whether there is such an edition.
+    """
     marked = connection.execute(
         update(source)
         .where(
@@ -189,6 +195,9 @@ def _supersede(connection: Connection, draft: Draft, older: str) -> None:
     )
     if marked.rowcount:
         _log(connection, draft.tenant, older, 0, "marked", patient=draft.patient)
+        return True
+    there = select(source.c.id).where(source.c.tenant == draft.tenant, source.c.id == older)
+    return connection.execute(there).first() is not None
 
 
 def remove(connection: Connection, tenant: str, name: str) -> int:

@@ -155,7 +155,9 @@ def write_patient(
     _write_entries(connection, tenant, ident, rows, prepared)
     write_resources(connection, tenant, ident, prepared)
     waiting = _write_documents(connection, tenant, ident, prepared, now=now)
-    touched = len({row["resource"] for row in changed})
+    fresh = {row["resource"] for row in changed}
+    new = {item.key for item in prepared if known.resources.get(item.key) != item.sha256}
+    touched = len(fresh | new)
     return Kept(changed=touched, unchanged=len(prepared) - touched, documents=waiting)
 
 

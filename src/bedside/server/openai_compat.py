@@ -9,23 +9,46 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
-from bedside.core.errors import InvalidArgument, NotFound
+from bedside.core.errors import BedsideError, InvalidArgument, NotFound
 from bedside.core.turn import Delta
 from bedside.flows.trace import TurnResult
+from bedside.server import problems
 from bedside.server.auth import Caller
 from bedside.server.sse import failure
 from bedside.wiring import Ask, Engine, Who
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["openai"])
+
+class ChatRoute(APIRoute):
+    """Errors carry OpenAI's `error` beside the problem's own members: its clients show that one."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's handler, with its errors answered here."""
+        handle = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except BedsideError as error:
+                return problems.of(error, chat=True)
+            except RequestValidationError as error:
+                return problems.of_request(error, chat=True)
+
+        return answered
+
+
+router = APIRouter(tags=["openai"], route_class=ChatRoute)
 MODELS = ("bedside/copilot", "bedside/briefing")
 
 
@@ -51,6 +74,13 @@ class ChatMessage(BaseModel):
         return "\n".join(part.text for part in self.content)
 
 
+class StreamOptions(BaseModel):
+    """What a stream should carry besides the answer."""
+
+    model_config = ConfigDict(extra="ignore")
+    include_usage: bool = False
+
+
 class ChatBody(BaseModel):
     """The part of the chat request that has a meaning here; the rest is ignored."""
 
@@ -58,6 +88,11 @@ class ChatBody(BaseModel):
     model: str
     messages: list[ChatMessage] = Field(min_length=1, max_length=400)
     stream: bool = False
+    stream_options: StreamOptions | None = None
+
+    def wants_usage(self) -> bool:
+        """Whether a stream ends with a chunk of its own that holds the usage."""
+        return self.stream_options is not None and self.stream_options.include_usage
 
 
 @router.get("/models")
@@ -105,7 +140,7 @@ async def chat(
     created = int(engine.clock.now().timestamp())
     if body.stream:
         return StreamingResponse(
-            _stream(engine.asker.stream(ask, who), body.model, created),
+            _stream(engine.asker.stream(ask, who), body.model, created, usage=body.wants_usage()),
             media_type="text/event-stream",
             headers={"X-Accel-Buffering": "no"},
         )
@@ -179,27 +214,37 @@ def footer(turn: Mapping[str, Any]) -> str:
     return out
 
 
-async def _stream(stream: AsyncIterator[Any], model: str, created: int) -> AsyncIterator[bytes]:
-    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+async def _stream(
+    stream: AsyncIterator[Any], model: str, created: int, *, usage: bool
+) -> AsyncIterator[bytes]:
+    ident = f"chatcmpl-{uuid.uuid4().hex}"
+
+    def chunk(
+        delta: dict[str, str] | None, finish: str | None = None, **more: dict[str, int] | None
+    ) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
         body = {
-            "id": "chatcmpl-bedside",
+            "id": ident,
             "object": "chat.completion.chunk",
             "created": created,
             "model": model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            "choices": [] if delta is None else [choice],
+            **more,
         }
         return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
 
     yield chunk({"role": "assistant", "content": ""})
-    finish = "stop"
+    turn: Mapping[str, Any] | None = None
     try:
         async for event in stream:
             if isinstance(event, Delta):
                 yield chunk({"content": event.text})
             elif isinstance(event, TurnResult):
-                finish = _finish(event.body)
-                yield chunk({"content": footer(event.body)})
-        yield chunk({}, finish)
+                turn = event.body
+                yield chunk({"content": footer(turn)})
+        yield chunk({}, "stop" if turn is None else _finish(turn))
+        if usage and turn is not None:
+            yield chunk(None, usage=_usage(turn))
     except Exception as error:  # noqa: BLE001 - the process edge; a stream never ends in silence
         said = failure(error)
         body = {"error": {"message": said["detail"], "type": said["type"]}}

@@ -9,6 +9,7 @@ from typing import Any
 
 from bedside.core.errors import BedsideError
 from bedside.core.turn import Citation, Delta, Plan
+from bedside.flows.result import citation
 from bedside.flows.trace import TurnResult
 from bedside.wiring import Event
 
@@ -51,19 +52,5 @@ def _shape(event: Event | TurnResult) -> tuple[str, Any]:
     if isinstance(event, Delta):
         return "delta", {"text": event.text}
     if isinstance(event, Citation):
-        source = event.span.source
-        return "citation", {
-            "n": event.n,
-            "source": {
-                "kind": source.kind,
-                "id": source.id,
-                "title": source.title,
-                "section": source.section,
-            },
-            "start": event.span.start,
-            "end": event.span.end,
-            "quote": event.quote,
-            "answer_start": event.at[0],
-            "answer_end": event.at[1],
-        }
+        return "citation", citation(event)
     return "done", dict(event.body)

@@ -58,6 +58,7 @@ class Texts:
         self._settings, self._store, self._clock = settings, store, clock
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
+        self._loaded: set[str] = set()
         load_client(settings)  # now: it takes seconds, and a search has a deadline
 
     @cached_property
@@ -96,6 +97,18 @@ class Texts:
     async def warm(self) -> None:
         """Load the model now (and build its graph, the first time), so that no search waits."""
         await asyncio.to_thread(self.embedder_id)
+
+    async def load(self, need: SearchNeed, grant: Grant) -> None:
+        """Hold in memory what this need reads there: the model, and the tenant's knowledge.
+
+        A deadline is for searching; this is for before it. Done once in a process.
+        """
+        if need.retriever != "lexical" and self._embedder is not None:
+            with suppress(BedsideError):  # the search itself says what did not serve
+                await self.warm()
+        if need.corpus == "knowledge" and grant.tenant not in self._loaded:
+            await asyncio.to_thread(self._knowledge.warm, grant.tenant)
+            self._loaded.add(grant.tenant)
 
     # ---- search
 
@@ -136,9 +149,7 @@ class Texts:
             filters=Filters(**filters),
             deadline_ms=self._settings.search_deadline_ms,
         )
-        if retriever != "lexical" and self._embedder is not None:
-            with suppress(BedsideError):  # the search itself says what did not serve
-                await self.warm()  # the deadline is for searching, not for loading the model
+        await self.load(need, grant)
         found = await self._knowledge.search(grant, need)
         return {
             "hits": [_hit(hit) for hit in found.hits],
@@ -469,7 +480,7 @@ def _labels(meta: Mapping[str, Any]) -> Labels:
 def _hit(hit: Hit) -> dict[str, Any]:
     return {
         "rank": hit.rank,
-        "score": hit.score,
+        "score": hit.score if hit.via == "search" else None,  # bulk text is not scored
         "document_id": hit.span.source.id,
         "document": hit.span.source.title,
         "section": hit.span.source.section or hit.prefix.strip("[] "),

@@ -353,6 +353,7 @@ class Turning:
                 SearchNeed: ("bulk text", self.texts.bulk),
                 RecallNeed: ("words alone", recall_words),
             },
+            loads={SearchNeed: self.texts.load},
             clock=self.clock,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bedside.core.value import value
@@ -80,7 +81,10 @@ class TextBuilder:
         meta: dict[str, object] | None = None,
         warnings: Sequence[str] = (),
     ) -> Parsed:
-        """Everything written, with its sections."""
+        """Everything written, with its sections.
+
+        A title that the program gave, not a person ("untitled", a file's name), is none.
+        """
         text = "".join(self._parts).rstrip("\n") + "\n" if self._parts else ""
         headings = [
             heading._replace(body=min(heading.body, len(text))) for heading in self._headings
@@ -90,10 +94,17 @@ class TextBuilder:
             sections=tuple(from_headings(text, headings)),
             media_type=media_type,
             tables=tuple(self._tables),
-            title=title,
+            title="" if _BY_PROGRAM.fullmatch(title) else title,
             meta=meta or {},
             warnings=tuple(warnings),
         )
+
+
+_BY_PROGRAM = re.compile(
+    r"\(?(?:untitled|anonymous|unspecified)(?: document)?\)?[ \d]*|(?:document|dokument|doc) ?\d+"
+    r"|microsoft \w+ - .*|\S+\.(?:docx?|odt|rtf|pdf|pptx?|xlsx?|html?|txt|indd|tmp)",
+    re.IGNORECASE,
+)
 
 
 def _cell(text: str) -> str:

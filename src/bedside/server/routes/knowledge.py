@@ -9,6 +9,7 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from bedside.server.auth import Caller
+from bedside.server.problems import nothing_taken
 from bedside.server.routes.patients import read_limited
 from bedside.wiring import Engine
 
@@ -40,30 +41,38 @@ async def search(body: SearchBody, request: Request, who: Caller) -> dict[str, A
     return await engine.search(who=who, **body.model_dump())
 
 
-@router.post("/documents")
+@router.post("/documents", response_model=dict[str, Any])
 async def ingest(
     request: Request,
     who: Caller,
     files: Annotated[list[UploadFile], File()],
+    id: Annotated[str | None, Form(max_length=200)] = None,  # noqa: A002 - the contract's name
     title: Annotated[str | None, Form()] = None,
     specialty: Annotated[str | None, Form()] = None,
     type: Annotated[str | None, Form()] = None,  # noqa: A002 - the contract's name
+    conditions: Annotated[str | None, Form()] = None,
+    drugs: Annotated[str | None, Form()] = None,
     published: Annotated[date | None, Form()] = None,
     supersedes: Annotated[str | None, Form()] = None,
-) -> dict[str, Any]:
-    """Add knowledge."""
+) -> Any:
+    """Add knowledge; `conditions` and `drugs` are separated by commas."""
     engine: Engine = request.app.state.engine
     engine.needs_role(who, "admin")
     limit = engine.settings.upload_bytes
     given = [(item.filename or "upload", await read_limited(item, limit=limit)) for item in files]
     meta = {
+        "id": id,
+        "conditions": conditions,
+        "drugs": drugs,
         "title": title,
         "specialty": specialty,
         "type": type,
         "supersedes": supersedes,
         "published": published.isoformat() if published else None,
     }
-    return await engine.ingest_bytes(given, who, meta=meta)
+    report = await engine.ingest_bytes(given, who, meta=meta)
+    none = report["rejected"] and not report["documents"] and not report["skipped"]
+    return nothing_taken(report) if none else report
 
 
 @router.get("/documents")

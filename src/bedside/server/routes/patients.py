@@ -8,6 +8,7 @@ from fastapi import APIRouter, File, Request, UploadFile
 
 from bedside.core.errors import BadInput
 from bedside.server.auth import Caller
+from bedside.server.problems import nothing_taken
 from bedside.wiring import Engine
 
 __all__ = ["read_limited", "router"]
@@ -64,13 +65,15 @@ async def attach(
     return await engine.attach(patient, given, who)
 
 
-@router.post("/import")
+@router.post("/import", response_model=dict[str, Any])
 async def import_records(
     request: Request, who: Caller, files: Annotated[list[UploadFile], File()]
-) -> dict[str, Any]:
+) -> Any:
     """Import FHIR R4 bundles, NDJSON or simple patient JSON."""
     engine: Engine = request.app.state.engine
     engine.needs_role(who, "admin")
     limit = engine.settings.upload_bytes
     given = [(item.filename or "upload", await read_limited(item, limit=limit)) for item in files]
-    return await engine.import_bytes(given, who)
+    report = await engine.import_bytes(given, who)
+    none = report["rejected"] and not report["patients"]
+    return nothing_taken(report) if none else report
