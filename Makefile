@@ -5,7 +5,7 @@ HOME_DIR ?= $(CURDIR)/.demo
 PY := .venv/bin/python
 JOBS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench nightly soak reproduce test-model lock clean
+.PHONY: help demo test check bench nightly audit soak reproduce test-model lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,10 @@ nightly: .venv-bench/.done ## The long runs: 1,000,000 assemblies, all fuzz case
 	@.venv-bench/bin/bedside bench context --assemblies 1000000 --json
 	@.venv-bench/bin/bedside eval grounding --cases 100000 --json
 	@BEDSIDE_NIGHTLY=1 .venv-bench/bin/python -m pytest -q -m "(nightly or timing) and not model"
+
+audit: .venv/.done ## Known vulnerabilities of what is pinned (asks PyPI), and the bill of materials
+	@mkdir -p build && $(PY) scripts/sbom.py > build/sbom.json && echo "build/sbom.json written"
+	@.venv/bin/pip-audit --strict --disable-pip --require-hashes -r requirements/dev.txt
 
 soak: .venv-bench/.done ## Load on the served API (RELIABILITY row 8)
 	@.venv-bench/bin/python scripts/soak.py

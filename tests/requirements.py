@@ -240,7 +240,6 @@ UNMARKED = frozenset(
         "RELIABILITY-24",
         "RELIABILITY-26",
         "RELIABILITY-27",
-        "RELIABILITY-28",
         "RELIABILITY-8",
         "RELIABILITY-9",
     ]

@@ -122,6 +122,7 @@ def test_broad_excepts_stand_only_at_process_edges() -> None:
     assert extra == {}
 
 
+@pytest.mark.requirement("RELIABILITY-28")
 def test_locks_pin_with_hashes_and_name_no_host() -> None:
     for lock in (ROOT / "requirements").glob("*.txt"):
         text = lock.read_text(encoding="utf-8")
