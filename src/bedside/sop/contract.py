@@ -117,7 +117,10 @@ class Gap:
 
 @value
 class Contract:
-    """One procedure's SOP. `review_status` is shown until a clinician has signed it."""
+    """One procedure's SOP. `review_status` is shown until a clinician has signed it.
+
+    `unlike` are phrases that hold one of the names and mean another procedure.
+    """
 
     id: str
     version: str
@@ -131,6 +134,7 @@ class Contract:
     sources: tuple[str, ...]
     review_status: Literal["unreviewed", "reviewed"] = "unreviewed"
     reviewer: str = ""
+    unlike: tuple[str, ...] = ()
 
     @property
     def generic(self) -> bool:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
+from bedside.language.slips import edits
 from bedside.sop.contract import Contract
 from bedside.sop.reading import read_contract
 
@@ -83,7 +84,11 @@ def _named(
     A name inside a longer name of another contract does not count.
     """
     spans: list[tuple[int, int, Contract]] = []
+    unlike: list[tuple[int, int]] = []
     for contract in contracts:
+        for phrase in contract.unlike:
+            form = rf"(?:(?<=^)|(?<= )){re.escape(_plain(phrase))}(?= |$)"
+            unlike += [at.span() for at in re.finditer(form, asked)]
         if contract.generic:
             continue
         for name in (contract.id, *contract.codes, *contract.names):
@@ -98,7 +103,7 @@ def _named(
         if any(
             (a <= start and end <= b) and (b - a > end - start) and other is not contract
             for a, b, other in spans
-        ):
+        ) or any(a <= start < b or a < end <= b for a, b in unlike):
             continue
         kind = refused if _REFUSED.search(asked[:start]) else wanted
         if contract not in kind:
@@ -107,6 +112,8 @@ def _named(
 
 
 def _misspelt(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
+    if any(_plain(phrase) in asked for one in contracts for phrase in one.unlike):
+        return []
     words = asked.split()[:_MOST_WORDS]
     best: dict[str, float] = {}
     matcher = difflib.SequenceMatcher(None, autojunk=False)
@@ -127,10 +134,24 @@ def _misspelt(asked: str, contracts: Sequence[Contract]) -> list[Contract]:
                 if matcher.real_quick_ratio() < _CLOSE or matcher.quick_ratio() < _CLOSE:
                     continue
                 ratio = matcher.ratio()
-                if ratio >= _CLOSE:
+                if ratio >= _CLOSE and _spelt_alike(window.split(), plain.split(), contract):
                     best[contract.id] = max(best.get(contract.id, 0.0), ratio)
     top = max(best.values(), default=0.0)
     return [one for one in contracts if best.get(one.id) == top and top]
+
+
+_FEW_LETTERS = 5
+"""Words so short may differ by one letter, longer ones by two."""
+
+
+def _spelt_alike(said: Sequence[str], name: Sequence[str], contract: Contract) -> bool:
+    """Is each word the name's own or a slip of it? Another body part is none, nor another acronym."""
+    acronyms = {_plain(one) for one in (contract.id, *contract.names) if one.isupper()}
+    return all(
+        one == other
+        or (other not in acronyms and edits(one, other) <= (1 if len(other) <= _FEW_LETTERS else 2))
+        for one, other in zip(said, name, strict=True)
+    )
 
 
 def _plain(text: str) -> str:

@@ -129,6 +129,7 @@ class _Sop(PackFile):
     title: str
     codes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
     fields: tuple[_Field, ...]
     documents: tuple[_Document, ...] = ()
     rules: tuple[_Rule, ...] = ()
@@ -178,6 +179,7 @@ def read_contract(text: str, *, what: str) -> Contract:
         sources=raw.sources,
         review_status=raw.pack.review_status,
         reviewer=raw.pack.reviewer,
+        unlike=raw.unlike,
     )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "clauses",
     "cued",
     "first_sentence",
+    "goes_on",
     "intact",
     "judged",
     "over",
@@ -194,8 +195,26 @@ def first_sentence(text: str) -> str:
     return text
 
 
+_FILLER = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|alright|all right|sure|please|yes|fine|so|and|then|now|let's|lets|just|well)\W+)*"
+    r"(?:ok(?:ay)?|go on|go ahead|continue|carry on|proceed|next|what(?:'s| is)? next|what do you need(?: from me)?|what else|"
+    r"one (?:moment|minute|second|sec)[^.!?]*|wait|hold on|hang on|let me (?:check|see|think|ask|find|look)[^.!?]*|"
+    r"i(?:'ll| will) (?:check|ask|find out|look)[^.!?]*|i (?:already )?(?:said|told you|wrote|mentioned)(?: (?:that|it|so))?(?: (?:already|before|above))?|as i said|see above)"
+    r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$",
+    re.IGNORECASE,
+)
+"""What keeps a conversation going, and answers nothing."""
+
+
+def goes_on(text: str) -> bool:
+    """Does the message only keep the conversation going, such as "ok, what do you need"?"""
+    return _FILLER.match(text) is not None
+
+
 def short_answer(text: str, *, most: int) -> Value | None:
     """The message as an answer in words: at most so many, no question, nothing declined."""
+    if goes_on(text):
+        return None
     if declines(text) or doubts(text) or defers(text):
         return None
     if wants_person(text) or speaks_of_matching(text):

@@ -2,7 +2,8 @@
 
 A statement that names an illness, a medicine, a dose or an outcome is cut unless it repeats the
 person's own words or leaves the matter to a doctor. So is one that claims that something was sent
-or matched before the person agreed, and a whole message in a language that is not the case's.
+or matched before the person agreed, a whole message in a language that is not the case's, and any
+statement that is no coordinator's (`part`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from bedside.clinical.drugs import find_drugs
 from bedside.core.value import value
 from bedside.flows.intake.lexicon import conditions, phrase_pattern
+from bedside.flows.intake.part import in_part
 from bedside.sop.languages import detect
 
 __all__ = ["Beyond", "beyond", "foreign"]
@@ -123,7 +125,11 @@ _OURS = re.compile(
     r"|\bhow (?:this|it|that) works\b|\bfeel\b[^.!?]*\b(?:sense|natural|understandable)\b|\bsense to feel\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_TAGGED = re.compile(
+    r"^\W*(?:isn't|aren't|wasn't|don't you think|did you know|wouldn't|shouldn't|what if|it(?:'s| is)|you(?:'re| are| have))\b|\b(?:isn't it|right|correct|no|don't you|doesn't it)\s*\?",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(r"\S")
 
 
 def _promises_outcome(sentence: str) -> bool:
@@ -186,9 +192,23 @@ def beyond(
         why = _why(plain, own, agreed=agreed)
         if not why and vocabulary and _strange(sentence, vocabulary):
             why = "language"
+        asks = sentence.rstrip(" \"'”’)").endswith(("?", "؟"))
+        if not why and _SPEAKS.search(sentence):
+            defers = _DEFERS.search(plain) and not _ADVICE.search(plain)
+            if asks and _leads(plain, own):
+                why = "diagnosis"
+            elif not asks and not defers and not in_part(plain, (*said, "operation", *about)):
+                why = "not_in_part"
         if why:
             found.append(Beyond(id=why, start=match.start(), end=match.end()))
     return tuple(found)
+
+
+def _leads(question: str, own: str) -> bool:
+    """Does the question say an illness or a medicine of its own rather than ask for it?"""
+    told = _TAGGED.search(question) is not None
+    ill = _ILLNESS.search(question) is not None or bool(conditions(question))
+    return told and (ill or _MEDICINE.search(question) is not None) and not _repeats(question, own)
 
 
 def _why(sentence: str, own: str, *, agreed: bool) -> str:

@@ -37,6 +37,7 @@ _WHY = {
     "outcome_promise": "it speaks of how things will turn out: leave that to a doctor",
     "premature_match": "it announces matching while something mandatory is missing: ask for that instead",
     "document_status": "it says of a document what its status does not say: repeat the status as given",
+    "not_in_part": "it says what is not a coordinator's part: thank, note, repeat the person's own words, explain a step, then ask",
     "two_questions": "it asks more than one question: keep the most useful one",
     "repeated_question": "it asks for what is captured already: ask for something that is still needed",
     "no_question": "it asks nothing although something is still needed",

@@ -18,6 +18,7 @@ from bedside.flows.intake.answers import (
     Context,
     Span,
     Value,
+    clauses,
     first_sentence,
     intact,
     judged,
@@ -40,7 +41,7 @@ from bedside.flows.intake.kinds import (
     number_asked,
     number_free,
 )
-from bedside.flows.intake.lexicon import conditions, countries, phrase_pattern
+from bedside.flows.intake.lexicon import RELATIVE, conditions, countries, phrase_pattern
 from bedside.flows.intake.lists import list_asked, list_free
 from bedside.flows.intake.moments import moments
 from bedside.flows.intake.numbers import age_in
@@ -59,7 +60,8 @@ __all__ = ["Context", "Value", "read_asked", "read_volunteered"]
 _NO_ILLNESS = re.compile(
     r"\bno (?:other |known |major |serious |significant |medical |health |underlying |chronic )*(?:illness(?:es)?|"
     r"conditions?|(?:health |medical )?(?:problems?|issues?)|diseases?|comorbidit(?:y|ies)|medical history)\b(?<!\bno problem)"
-    r"|\b(?:otherwise|perfectly|completely|generally|quite) (?:healthy|fit|well|fine)\b"
+    r"|\b(?:otherwise|perfectly|completely|generally|quite|pretty|very|totally) (?:healthy|fit|well|fine)\b"
+    r"|\b(?:is|am|i'm|im|i’m|she's|he's|are|keeps?) (?:healthy|fit and well|in good health)\b|\bfit as a fiddle\b|\bno (?:sickness|ailments?|complaints)\b"
     r"|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
@@ -72,7 +74,10 @@ _ABOUT_ELSE = re.compile(
 )
 
 
-_MEASURED = re.compile(r"\s*(?:is|was|of|reading|level|:|=)?\s*(?:about )?\d", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"\s*(?:is|was|of|reading|level|:|=)?\s*(?:about )?\d+(?:[.,/]\d+)?(?!\s*(?:years?|yrs?|months?)\b)\b",
+    re.IGNORECASE,
+)
 
 
 _NO_NAME = re.compile(
@@ -107,12 +112,14 @@ _GOING = re.compile(
 )
 
 
+_LETTERS = r"[^\s.,;:!?()\"|\d_/।؟،]"
+_ONE_NAME = rf"(?:[^\W\d_]\.(?=\s?[^\W\d_])|(?:Dr|Prof|Mr|Mrs|Ms|Miss|Sr|Jr)\.|{_LETTERS}+)"
 _NAME = re.compile(
     r"\b(?:my (?:full )?name(?:'s| is)|name's|name is|name:|call me|i am called|i'm called|they call me|"
     r"(?:his|her|the patient's) (?:full )?name is)\s+"
-    r"(?P<n>(?:[^\W\d_]\.(?=\s[^\W\d_])|[^\W\d_][\w'’-]*)(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b)"
-    r"(?:[^\W\d_]\.(?=\s[^\W\d_])|[^\W\d_][\w'’-]*)){0,3})"
-    r"|(?:اسمي|मेरा नाम)\s+(?P<a>[^\W\d_]+(?:\s+[^\W\d_]+)?)",
+    rf"(?P<n>{_ONE_NAME}(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b|what\b|he\b|she\b|we\b)"
+    rf"{_ONE_NAME}){{0,3}})"
+    rf"|(?:اسمي|मेरा नाम)\s+(?P<a>{_LETTERS}+(?:\s+(?!है|हैं|و){_LETTERS}+)?)",
     re.IGNORECASE,
 )
 
@@ -141,19 +148,60 @@ def read_volunteered(field: Field, context: Context) -> Value | None:
     return _FREE_KIND[field.kind](field, context)
 
 
+_OF_KIN = re.compile(
+    rf"[\s-]*(?:years?|yr)?[\s-]*old[\s-]+(?:\w+\s+){{0,2}}{RELATIVE}\b", re.IGNORECASE
+)
+
+
 def _age_free(field: Field, context: Context) -> Value | None:
     found = age_in(context.text)
-    if found is None or not within(field, found.value):
+    if found is None:
+        lone = _lone_number(context.text)
+        return lone if lone is not None and within(field, float(str(lone.value))) else None
+    if not within(field, found.value):
         return None
     # "my husband is 40" is the patient's age where the patient is the husband.
-    lead = context.text[max(0, found.start - NEAR) : found.start]
-    if persons.of_somebody(lead) and not persons.is_carer(context.text, context.state):
+    after = context.text[found.end : found.end + NEAR]
+    other = persons.of_somebody(context.text, found.start) or _OF_KIN.match(after)
+    if other and not persons.is_carer(context.text, context.state):
         return None
     return Value(value=found.plain, start=found.start, end=found.end)
 
 
+_LONE = re.compile(r"(?:^|(?<=[.!?;,\n]))\s*(\d{2})(?=\s*(?:[.!?;,\n]|$))")
+
+
+_CHILD = 15
+"""A child's age is said as one."""
+
+
+def _lone_number(text: str) -> Value | None:
+    """A number of two digits that is a sentence of its own beside others: "cataract. left. 71."."""
+    found = _LONE.findall(text)
+    if len(found) != 1 or not re.search(r"[^\W\d_]{3}", text):
+        return None
+    match = next(iter(_LONE.finditer(text)))
+    years = int(match[1])
+    return (
+        Value(value=years, start=match.start(1), end=match.end(1), strong=False)
+        if years > _CHILD
+        else None
+    )
+
+
 def _age_asked(field: Field, context: Context) -> Value | None:
     return _age_free(field, context) or number_asked(field, context)
+
+
+_LIVED = re.compile(
+    r"\b(?:lived|used to live|stayed|born|grew up|originally|before that|came from|moved from|left)\b",
+    re.IGNORECASE,
+)
+
+
+def _clause_before(text: str, at: int) -> str:
+    """The words of the clause before the place."""
+    return next((text[a:at] for a, b in clauses(text) if a <= at < b), "")
 
 
 def _country_free(field: Field, context: Context) -> Value | None:
@@ -163,6 +211,8 @@ def _country_free(field: Field, context: Context) -> Value | None:
         lead = context.text[max(0, one.start - 60) : one.start]
         rest = context.text[one.end :]
         if question_at(context.text, one.start) or NOT_BEFORE.search(lead):
+            continue
+        if _LIVED.search(_clause_before(context.text, one.start)):
             continue
         if _RESIDES.search(lead) or _LIVES_AFTER.match(rest):
             return Value(value=one.value, start=one.start, end=one.end)
@@ -177,9 +227,10 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         return lived
     found = [
         one
-        for one in countries(context.text)
+        for one in countries(without(context.text, context.others))
         if not _GOING.search(context.text[max(0, one.start - 60) : one.start])
         and not NOT_BEFORE.search(context.text[: one.start])
+        and not _LIVED.search(_clause_before(context.text, one.start))
     ]
     first = first_sentence(context.text)
     leads = [one for one in found if first[one.start : one.end].strip()]
@@ -209,6 +260,13 @@ def _name_free(field: Field, context: Context) -> Value | None:
     ):
         return None
     start = match.start(group)
+    # "Call me Emeka. Emeka Obi": the whole name follows.
+    whole_one = re.match(
+        rf"[.,;\s]+({re.escape(words)}(?:\s+{_LETTERS}+){{1,2}})", context.text[match.end() :]
+    )
+    if whole_one is not None:
+        start += len(words) + whole_one.start(1)
+        words = whole_one[1]
     return _named(Value(value=words, start=start, end=start + len(words)))
 
 
@@ -223,13 +281,36 @@ _NOT_A_NAME = re.compile(
 )
 
 
+_TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
+_SIGN_OFF = re.compile(r"(?:\s+x{1,3}|[^\w).'’]+)\W*$", re.IGNORECASE)
+
+
+def _name_line(text: str) -> str:
+    """The part of an answer that may be a name: a whole line of names, else its first clause."""
+    cut = _SIGN_OFF.search(text)
+    plain = text[: cut.start()] + " " * (len(text) - cut.start()) if cut else text
+    if _TITLED.match(plain):
+        return plain
+    parts = [(a, b) for a, b in clauses(plain) if plain[a:b].strip(" .,")]
+    if not parts:
+        return plain
+    (a, b), *more = parts
+    # "Margaret, Margaret Hill" is one name, said twice.
+    for c, d in more[:1]:
+        last = plain[a:b].strip(" .,").split()[-1].casefold()
+        if plain[c:d].strip(" .").casefold().startswith(f"{last} "):
+            a, b = c, d
+    return " " * a + plain[a:b] + " " * (len(plain) - b)
+
+
 def _name_asked(field: Field, context: Context) -> Value | None:
     said = _name_free(field, context)
     if said is not None:
         return said
     if context.others and corrects(context.text):
         return None
-    first = first_sentence(without(context.text, context.others))
+    left = without(context.text, context.others)
+    first = _name_line(left)
     short = intact(short_answer(first, most=4), context.text)
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
@@ -305,8 +386,16 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
             continue
         if any(s.start <= one.start < s.end for s in family) and not carer:
             continue
+        if carer and _of_writer(text, one.start):
+            continue
         away = any(s.start <= one.start < s.end for s in denied)
         (hasnt if away else has).setdefault(one.value, (one.start, one.end))
+    if (
+        asked
+        and (bare := _PRESSURE.search(text)) is not None
+        and "high blood pressure" not in {*has, *hasnt}
+    ):
+        has.setdefault("high blood pressure", bare.span())
     for name in [name for name in hasnt if name in has]:
         del hasnt[name]
     before = context.state.value(field.id)
@@ -341,13 +430,25 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
     return None
 
 
+_WRITER = re.compile(r"\b(?:i am|i'm|i’m|im|i have|i've|myself|i also)\b", re.IGNORECASE)
+
+
+def _of_writer(text: str, at: int) -> bool:
+    """Do the words there speak of the one who writes, who is not the patient?"""
+    here = next(((a, b) for a, b in statements(text) if a <= at < b), None)
+    return here is not None and _WRITER.search(text, *here) is not None
+
+
+_PRESSURE = re.compile(r"\bpressure\b", re.IGNORECASE)
+
+
 def _asked_apart(field: Field, context: Context) -> list[Span]:
     """Where the words are those of another field: a stent, where earlier heart surgery is asked for."""
     cues = [
         cue
         for other in context.contract.fields
         if other.id != field.id
-        for cue in other.cues
+        for cue in (*other.cues, *(word for words in other.choices.values() for word in words))
         if len(cue) > NEAR // 10
     ]
     found = phrase_pattern([*cues, *(f"{cue}s" for cue in cues)]) if cues else None

@@ -14,6 +14,7 @@ from bedside.flows.intake.answers import (
     Context,
     Span,
     Value,
+    clauses,
     cued,
     first_sentence,
     judged,
@@ -24,6 +25,7 @@ from bedside.flows.intake.answers import (
 )
 from bedside.flows.intake.consent import wants_matching
 from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.moments import moments
 from bedside.flows.intake.numbers import Number, numbers_in
 from bedside.flows.intake.signals import (
     corrects,
@@ -125,7 +127,8 @@ def choice_asked(field: Field, context: Context) -> Value | None:
 def choice_free(field: Field, context: Context) -> Value | None:
     """A choice whose words tell what they are about, unasked."""
     if field.choices.keys() >= {"left", "right"}:
-        return _one_choice(field, context, _sided(field, context, asked=False))
+        side = _one_choice(field, context, _sided(field, context, asked=False))
+        return side and replace(side, strong=_sure_side(field, context, side))
     shared = {
         word.casefold()
         for other in context.contract.fields
@@ -141,14 +144,27 @@ def choice_free(field: Field, context: Context) -> Value | None:
         if named or (_telling(context.text[one.start : one.end]) and
                     context.text[one.start : one.end].casefold() not in shared)
     ]  # fmt: skip
+    if field.id == "funding_source" and not named:
+        return None
     one = _one_choice(field, context, found)
     return one and Value(
         value=one.value, start=one.start, end=one.end, strong=named or corrects(context.text)
     )
 
 
+def _sure_side(field: Field, context: Context, side: Value) -> bool:
+    """Is it the side of what is wanted: named with its part, and nothing that happened once?"""
+    at = next((a, b) for a, b in statements(context.text) if a <= side.start < b)
+    said = context.text[at[0] : at[1]]
+    parts = [word for cue in field.cues for word in re.findall(r"\bwhich (\w+)", cue)]
+    named = any(re.search(rf"\b{part}s?\b", said, re.IGNORECASE) for part in parts)
+    return corrects(context.text) or (named and not moments(said))
+
+
 def _telling(words: str) -> bool:
-    """Words that say what they mean without their question."""
+    """Words that say what they mean without their question: several, a long one, an acronym."""
+    if words.isupper() and len(words) == 3:  # noqa: PLR2004 - "AVN"
+        return True
     return len(words.split()) > 1 or len(words) >= 7  # noqa: PLR2004 - "insurance", "crowdfunding"
 
 
@@ -234,25 +250,120 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
     free = boolean_free(field, context)
     if free is not None:
         return free
-    start, end = whole(context.text)
-    if doubts(context.text) and not re.match(r"\W*(?:yes|no)\b", context.text, re.IGNORECASE):
+    text = context.text
+    if doubts(text) and not re.match(r"\W*(?:yes|no)\b", text, re.IGNORECASE):
         return None
-    if declines(context.text) or wants_matching(context.text):
+    if declines(text) or wants_matching(text):
         return None
-    if (yes := _AFFIRMS.search(context.text)) is not None:
-        start, end = _stated(context.text, yes.end() - 1)
-        return Value(value=True, start=start, end=end)
-    if denies(field, context.text):
-        start, end = _stated(context.text, start)
-        return Value(value=False, start=start, end=end)
+    parts = clauses(text)
+    for at, (start, end) in enumerate(parts):
+        told = any(a < end and start < b for a, b in context.others)
+        if told and (at or not _PLAIN_WORD.match(text[start:end])):
+            continue
+        said = _yes_or_no(field, text[start:end])
+        if said is not None:
+            from_, to = _stated(text, start)
+            return Value(value=said, start=from_, end=to)
+    start, end = whole(text)
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
     if (
         re.search(r"\b(?:before|ever|earlier|previous|recent|last)\b", past)
-        and _HAPPENED.search(context.text)
-        and not disagrees(context.text)
+        and _HAPPENED.search(text)
+        and not disagrees(text)
     ):
         return Value(value=True, start=start, end=end)
     return None
+
+
+_PLAIN_WORD = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|so)\W+)*(?:yes|yeah|yep|yup|(?:no|nope)(?=\W*[,.;]|\s+(?:i|we|he|she|it|my)\b))\b",
+    re.IGNORECASE,
+)
+"""A yes or no that stands before what else is told."""
+_NO_WORRY = re.compile(
+    r"^\W*no\W+(?:problems?|worries|difficult(?:y|ies)|trouble|issues?|doubt)\b", re.IGNORECASE
+)
+"""A "no" that says yes where something is asked for that should be possible."""
+_NO_TELLING = re.compile(
+    r"^\W*no\W+(?:idea|clue|preference|comment|budget|rush|hurry|thank|thanks|please)\b",
+    re.IGNORECASE,
+)
+_ENDS_NO = re.compile(r"\b(?:no|not|never|nope|none)\W*$", re.IGNORECASE)
+_ENDS_YES = re.compile(r"\b(?:yes|yeah|yep)\W*$", re.IGNORECASE)
+_NOTHING_YET = re.compile(
+    r"^\W*(?:nothing|none|no one|nobody)\b|\bnothing (?:like that|done|so far|of the kind)\b",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(
+    r"^\W*(?:yes|well|and|but|so)?\W*(?:i|we|he|she|it|they|there)\s+(?:just |also |only |really )?"
+    r"(?P<v>have|has|had|did|do|does|am|is|are|was|were|can|could|would|will|must|take|takes|took|ha(?:s|ve|d) had)"
+    r"(?P<n>n't|nt|n’t|\s+not|\s+never|\s+no)?\b(?P<rest>.*)$|^\W*(?:i|we|he|she|they|it)\s+never\b(?P<never>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TELLS = 4
+"""Words up to which "I can, without difficulty" needs nothing of the question in it."""
+
+
+def _yes_or_no(field: Field, said: str) -> bool | None:
+    """What one clause says to the question; `None` where it answers something else, or nothing."""
+    if _NO_WORRY.match(said):
+        return True if _of_ability(field) else None
+    if _NO_TELLING.match(said):
+        return None
+    if _AFFIRMS.search(said):
+        return True
+    if denies(field, said) or re.match(r"\W*(?:no|nop|nay)\b", said, re.IGNORECASE):
+        return False
+    if len(said.split()) <= _TELLS and (_ENDS_NO.search(said) or _ENDS_YES.search(said)):
+        return _ENDS_YES.search(said) is not None
+    if _NOTHING_YET.search(said):
+        return False
+    match = _SAYS.match(said)
+    if match is None or corrects(said):
+        return None
+    rest = re.findall(r"[a-z']+", (match["rest"] or match["never"] or "").casefold())
+    if not set(rest) <= _BARE and not _speaks_of(field, said):
+        return None
+    denied = match["n"] or match["never"] is not None
+    return not (denied or any(one.kind == "negated" for one in judged(said)))
+
+
+_BARE = frozenset(
+    {
+        "without", "difficulty", "problem", "problems", "fine", "easily", "once", "twice", "before", "too", "now",
+        "today", "daily", "sometimes", "so", "already", "yet", "been", "had", "that", "it", "any", "one", "well", "always",
+        "usually", "a", "few", "times", "years", "ago", "yes", "no", "not", "never", "indeed", "sure", "think", "them",
+    }
+)  # fmt: skip
+"""What may stand behind "I can" or "we did" and add nothing of its own."""
+
+
+def _of_ability(field: Field) -> bool:
+    return (
+        re.search(r"\b(?:can|able|possible)\b", f"{field.label} {field.ask.get('en', '')}")
+        is not None
+    )
+
+
+def _speaks_of(field: Field, said: str) -> bool:
+    """Does the clause hold a word that tells of the question?"""
+    own = {
+        word[:5]
+        for text in (field.label, field.ask.get("en", ""), *field.cues)
+        for word in re.findall(r"[a-z]{3,}", text.casefold())
+        if word not in _PLAIN
+    }
+    return any(word[:5] in own for word in re.findall(r"[a-z]{3,}", said.casefold()))
+
+
+_PLAIN = frozenset(
+    {
+        "the", "has", "have", "had", "does", "been", "was", "there", "any", "for", "such", "and", "this", "that",
+        "you", "your", "not", "his", "her", "with", "before", "now", "present", "moment", "take", "can", "ever",
+        "another", "last", "earlier", "previous", "months", "three",
+    }
+)  # fmt: skip
+"""Words of questions that tell nothing of what they are about."""
 
 
 def _stated(text: str, at: int) -> Span:
@@ -265,21 +376,21 @@ def _stated(text: str, at: int) -> Span:
 
 
 _AFFIRMS = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly)\W+)*(?:yes|yeah|yep|yup|yea|ya|aye|of course|certainly|definitely|correct|indeed|"
-    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b)|that's right|affirmative|"
+    r"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|yes|yess+|yeah|yep|yup|yea|ya|aye|(?:of course|certainly|definitely|absolutely)(?!\W+not\b)|correct|indeed|"
+    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b(?!\s+(?:no|never|not|none)\b))|that's right|affirmative|"
     r"نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं))(?=\W|$)"
     r"|\bi (?:think|believe|guess|suppose) so\b",
     re.IGNORECASE,
 )
 _DENIES = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily)\W+)*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
+    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily|so|definitely|absolutely|certainly|of course)\W+)*(?:n(?=\W*$)|no|not|nope|nop(?=\W|$)|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
     r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
     r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _HAPPENED = re.compile(
     r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|years? ago|months? ago|last (?:year|month)|in (?:19|20)\d\d|"
-    r"(?:i|we|he|she) (?:did|had|tried|got)|sometimes|occasionally|a (?:bit|little))\b",
+    r"(?:i|we|he|she) (?:did|had|tried|got)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
     re.IGNORECASE,
 )
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from bedside.flows.intake.answers import (
     NONE,
+    SENTENCE,
     Context,
     Span,
     Value,
+    clauses,
     cued,
     first_sentence,
     intact,
@@ -48,18 +50,60 @@ def list_asked(field: Field, context: Context) -> Value | None:
     free = list_free(field, context)
     if free is not None:
         return free
-    first = first_sentence(without(context.text, context.others))
-    if doubts(context.text) or defers(context.text):
+    if doubts(context.text) or defers(context.text) or (context.others and corrects(context.text)):
         return None
+    left = without(context.text, context.others)
+    first = first_sentence(left)
     start, end = whole(first)
+    parts = clauses(left)
     if NONE.match(first) or denies(field, first):
         return Value(value=(), start=start, end=end)
-    if _NO_LIST.search(first) or (context.others and corrects(context.text)):
+    if parts and _HAS_NONE.search(left[parts[0][0] : parts[0][1]]):
+        return Value(value=(), start=start, end=end)
+    for start, end in parts:
+        clause = " " * start + left[start:end] + " " * (len(left) - end)
+        found = _listed(clause, context, end=_sentence_end(left, start))
+        if found is not None:
+            return found
+    return None
+
+
+_HAS_NONE = re.compile(
+    r"\b(?:none|nothing|not any|not a (?:single )?(?:one|thing))\W*(?:that i (?:know|no)(?: of)?|i (?:know|no) of|so far|at all|whatsoever)?\W*$"
+    r"|\b(?:don't|do not|doesn't|does not|dont|doesnt|never|didn't)\s+(?:have|had|take|takes|get|react|suffer)\b[^.!?]{0,20}?(?:\b(?:any|anything|one|them|allerg\w+|reactions?)\b[^.!?]{0,15})?\W*$"
+    r"|(?:नहीं|नही)(?:\s+(?:है|हैं|जी))?\W*$|^\W*(?:لا|ليس)(?!\w)",
+    re.IGNORECASE,
+)
+_BRINGS = re.compile(
+    r"\s+(?:brings?|gives?|gave|makes?|made|causes?|caused|sets?|upsets?|puts?|does not agree|doesn't agree|do not agree|don't agree)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _sentence_end(text: str, start: int) -> int:
+    """Where the sentence ends that holds the place."""
+    return next(
+        (one.end() for one in SENTENCE.finditer(text) if one.start() <= start < one.end()),
+        len(text),
+    )
+
+
+def _listed(clause: str, context: Context, *, end: int) -> Value | None:
+    """The things that the words from this clause to their sentence's end list."""
+    start = len(clause) - len(clause.lstrip())
+    text = without(context.text, context.others)
+    said = " " * start + text[start:end] + " " * (len(text) - end)
+    caused = _BRINGS.search(said)
+    if caused is not None:
+        said = said[: caused.start()] + " " * (len(said) - caused.start())
+    stop = _NO_LIST.search(said)
+    if stop is not None:
+        cut = max((b for a, b in clauses(said) if b <= stop.start()), default=start)
+        said = said[:cut] + " " * (len(said) - cut)
+    short = intact(short_answer(said, most=12), context.text)
+    if short is None or (context.others and len(str(short.value).split()) > _FEW):
         return None
-    short = intact(short_answer(first, most=12), context.text)
-    if short is not None and context.others and len(str(short.value).split()) > _FEW:
-        return None
-    if short is None or (agrees(context.text) and len(context.text.split()) < 3):  # noqa: PLR2004
+    if agrees(str(short.value)) and len(str(short.value).split()) < 3:  # noqa: PLR2004 - a bare yes
         return None
     parts = _parts(str(short.value))
     return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
@@ -72,13 +116,27 @@ _TAKES = re.compile(
 )
 
 
+_NO_PART = re.compile(
+    r"^(?:yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
+    r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*)$",
+    re.IGNORECASE,
+)
+"""Words of a list that name no thing."""
+_OPENS = re.compile(
+    r"^(?:(?:i|she|he|we|they)(?:'ve|'s|'m|’m)?\s+(?:also\s+)?(?:have|has|had|am|is|are|got|takes?|gets?|uses?)\s+(?:got\s+)?(?:an?\s+)?(?:allergic\s+to\s+|allergy\s+to\s+)?"
+    r"|allergic\s+to\s+|(?:to|only|just|mainly|maybe|also|i think|it's|its)\s+)",
+    re.IGNORECASE,
+)
+
+
 def _parts(words: str) -> list[str]:
     """What a list names, one by one."""
-    return [
-        one.strip()
-        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b|\bplus\b", words)
-        if one.strip() and one.strip().casefold() not in {"yes", "yeah", "well", "no"}
+    plain = re.sub(r"\s*\([^)]*\)", "", words)
+    found = [
+        _OPENS.sub("", one.strip(" .-–:\t"))
+        for one in re.split(r",|;|\n|\band\b|&|،|\bऔर\b|\bplus\b", plain)
     ]
+    return [one for one in found if one and not _NO_PART.match(one)]
 
 
 def list_free(field: Field, context: Context) -> Value | None:
@@ -104,6 +162,8 @@ def list_free(field: Field, context: Context) -> Value | None:
             match = _TAKES.search(text, start, end)
             if match:
                 found = tuple(_parts(match["w"]))
+                if not found:
+                    continue
                 return Value(value=found, start=match.start("w"), end=match.end("w"))
     return _none_named(field, text)
 

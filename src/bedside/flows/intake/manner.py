@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bedside.core.value import value
 from bedside.flows.intake.phrases import phrase
+from bedside.flows.intake.questions import TIMES
 from bedside.flows.intake.situation import Situation
 from bedside.sop import voice as rules
 from bedside.sop.contract import Contract, Field
@@ -112,8 +113,10 @@ def fit(text: str, now: Situation) -> Fitted:
             kept.append(sentence)
             continue
         name = asked_field(sentence, now.contract)
-        known = bool(name) and now.case.facts.get(name).status not in {"unasked", "asked"}
-        if question or known:
+        held = now.case.facts.get(name) if name else None
+        known = held is not None and held.status not in {"unasked", "asked"}
+        often = held is not None and held.asked >= TIMES  # a skipped question returns once
+        if question or known or often:
             continue
         question, asking = sentence.strip(), name
         kept.append(sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bedside.core.value import value
+from bedside.flows.intake.lexicon import RELATIVE
 from bedside.language.number_words import ONES, TENS
 
 __all__ = ["Number", "age_in", "numbers_in"]
@@ -73,6 +74,8 @@ _AGE = tuple(
         r"(?<![\w-])(?P<n>\d{1,3})\s*(?:y/?o|yo|y\.o\.)\b",
         rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
         r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?[MF](?![\w])",
+        rf"\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:,|\s*\()\s*(?P<n>\d{{1,3}})(?=\s*[,)])",
+        r"(?:^|(?<=\s))(?:im|i am)\s+(?P<n>\d{2})(?=\s+(?:btw|by the way)\b)",
         (
             rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"
             rf"(?:now |about |almost |nearly |only |around )?(?P<n>\d{{2,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?)"

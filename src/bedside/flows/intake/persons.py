@@ -17,16 +17,19 @@ _CARER = re.compile(
     r"(?:needs?|requires?|wants?|is (?:looking|considering|planning|the patient|suffering|in pain|having|waiting|\d{2})|suffers|can(?:'t|not|no longer) walk|"
     r"was (?:told|advised|diagnosed)|has been (?:told|advised|diagnosed)|has (?:a |severe |bad |knee|hip|heart|cataract|torn|blocked))\b"
     r"|\b(?:asking|writing|calling|inquiring|enquiring|here) (?:for|on behalf of) (?:someone|somebody|a friend|a relative)\b"
-    r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot (?:for )?me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
-    r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे पिता|माँ के लिए|पिता(?:जी)? के लिए)"
-    rf"|(?<!\w)(?:{RELATIVE})\s+[تي]حتاج",
+    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?]{{0,120}}\b(?:(?:he|she|they|who)(?:'s| is| was)?|and|then|,)\s+(?:really |also |now |badly |urgently |just |already )?(?:needs|need to have (?:his|her)|wants? (?:his|her)|requires|is (?:due|waiting) for)\b"
+    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:\s*\([^)]*\)|,[^,.!?]{{1,30}},)?\s+(?:hurt (?:his|her)|broke (?:his|her)|tore (?:his|her)|injured (?:his|her)|can hardly (?:walk|see)|cannot (?:walk|see)|struggles|suffers|has (?:a |very |severe |bad |torn |blocked ))"
+    r"|\b(?:this|it|all|treatment|operation|surgery)(?: is|'s)? (?:all )?(?:about|for) (?:him|her|them)\b"
+    r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
+    r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे (?:पिता|पापा)|माँ के लिए|पिता(?:जी)? के लिए)"
+    rf"|(?<!\w)(?:{RELATIVE})\s+[^.!?؟]{{0,80}}[تي](?:حتاج|عاني)",
     re.IGNORECASE,
 )
 _PATIENT = re.compile(
     r"\b(?:for|it's|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
     r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
     r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
-    r"|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
+    r"|\bi (?:should|must|have to|am to|need to) (?:go for|have|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
     r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए)(?:\s|$|[.,،।])",
     re.IGNORECASE,
 )
@@ -34,12 +37,14 @@ _SELF = re.compile(
     r"^\W*(?:(?:yes|yeah|it's|its|just|only|for),?\s+)*(?:me|myself|self|mine|i am|for me|yes)\b",
     re.IGNORECASE,
 )
+NEAR = 40
 _ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:someone|somebody) else\b|\bnot me\b", re.IGNORECASE)
 _SOMEBODY = re.compile(
-    rf"\b(?:my|our|her|his|the)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?;]*$|\b(?:he|she)(?:'s| is)?\s*(?:\w+\s+)?$",
-    re.IGNORECASE,
+    rf"\b(?:my|our|her|his|the)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?;]*$", re.IGNORECASE
 )
+_PRONOUN = re.compile(r"\b(?:he|she)(?:'s| is)?\s*(?:\w+\s+)?$", re.IGNORECASE)
+_KIN = re.compile(rf"\b{RELATIVE}\b", re.IGNORECASE)
 
 
 def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
@@ -66,6 +71,12 @@ def is_carer(text: str, state: State) -> bool:
     return found is not None and found[0] == "carer"
 
 
-def of_somebody(lead: str) -> bool:
-    """Do the words just before speak of somebody else?"""
-    return _SOMEBODY.search(lead) is not None
+def of_somebody(text: str, at: int) -> bool:
+    """Do the words just before the place speak of somebody else than the patient?
+
+    "He" and "she" without a relative in the message are the patient whom it is about.
+    """
+    lead = text[max(0, at - NEAR) : at]
+    if _SOMEBODY.search(lead):
+        return True
+    return _PRONOUN.search(lead) is not None and _KIN.search(text) is not None

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from bedside.flows.intake.answers import goes_on
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
 from bedside.flows.intake.situation import Situation
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import State
 
-__all__ = ["STAGES", "first_gap", "next_question", "question_text", "staged_field", "still_open"]
+__all__ = [
+    "STAGES",
+    "TIMES",
+    "first_gap",
+    "next_question",
+    "question_text",
+    "staged_field",
+    "still_open",
+]
 
 STAGES = ("procedure", "demographics", "medical", "financial")
 WORTH_ASKING = frozenset({"budget", "timeline_preference", "preferred_destination"})
@@ -50,7 +59,7 @@ def next_question(now: Situation, *, staged: bool = False) -> str:  # noqa: C901
         return field.id
     if now.may_match and case.consent.state in {"none", "asked"}:
         return CONSENT
-    willing = now.heard.signals.asks or now.heard.signals.agrees
+    willing = now.heard.signals.asks or now.heard.signals.agrees or goes_on(now.heard.text)
     if "blocked" in case.told and now.missing and willing:
         return first_gap(now)  # whoever asks what is needed is told
     return ""

@@ -15,6 +15,7 @@ from bedside.flows.intake.answers import clauses
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
 from bedside.flows.intake.numbers import numbers_in
 from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
+from bedside.flows.intake.spelling import mended, words_of
 from bedside.flows.intake.texts import of_time
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import Known, State, Status
@@ -79,33 +80,11 @@ def read_message(
         asked: The field that the last question was about, "" for none.
         country: The person's country where it is known, for sums of money.
     """
-    found: dict[str, Said] = {}
     context = Context(text=core(text), state=state, contract=contract, country=country)
     fields = [field for field in contract.fields if contract.applies(field, state)]
-    for field in fields:
-        read = read_volunteered(field, context)
-        if read is not None:
-            found[field.id] = _said(field, read)
-    answered = False
+    found = _volunteered(fields, context)
     field = contract.field(asked) if asked else None
-    if field is not None:
-        if field.kind == "number" and asked != "age" and len(numbers_in(text)) == 1:
-            found.pop("age", None)  # "he is 41" answers the question about somebody else's age
-        answer = _answer(field, context, [one for name, one in found.items() if name != asked])
-        if answer is not None:
-            for name, one in tuple(found.items()):
-                if _gives_way(one, field, answer):
-                    del found[name]
-            found[asked] = _said(field, answer)
-            answered = True
-        elif asked in found:
-            answered = True
-        elif field.kind in {"money", "text"} and field.when == "optional" and nothing(text):
-            start, end = _around(text)
-            found[asked] = Said(
-                field=asked, status="not_applicable", value=None, start=start, end=end
-            )
-            answered = True
+    answered = field is not None and _answered(field, context, found)
     declined = dict(_declined_by_name(text, fields, found, asked))
     status = _no_answer(text)
     if field is not None and not answered and status and (not declined or _names(field, text)):
@@ -155,6 +134,90 @@ def _answer(field: Field, context: Context, others: Sequence[Said]) -> Value | N
         if answer is not None or not (field.kind == "text" and of_time(field)):
             return answer
     return None
+
+
+def _volunteered(fields: Sequence[Field], context: Context) -> dict[str, Said]:
+    """Every field that the message names unasked."""
+    found: dict[str, Said] = {}
+    for field in fields:
+        read = read_volunteered(field, context)
+        if read is not None:
+            found[field.id] = _said(field, read)
+    _read_slips(fields, context, found)
+    strong = [(one.start, one.end) for one in found.values() if one.strong]
+    for name, one in tuple(found.items()):
+        if not one.strong and name != "who" and (one.start, one.end) in strong:
+            del found[name]  # the time of an injury is no wish for a date
+    return found
+
+
+def _answered(field: Field, context: Context, found: dict[str, Said]) -> bool:
+    """Put the answer to the field's question among what was found; is there one?"""
+    text = context.text
+    if field.kind == "number" and field.id != "age" and len(numbers_in(text)) == 1:
+        found.pop("age", None)  # "he is 41" answers the question about somebody else's age
+    others = [one for name, one in found.items() if name != field.id]
+    answer = _answer(field, context, others)
+    if answer is None and not _no_answer(text):
+        answer = _answer_with_slips(field, context, others)
+    if answer is not None:
+        for name, one in tuple(found.items()):
+            if _gives_way(one, field, answer):
+                del found[name]
+        found[field.id] = _said(field, answer)
+    elif (
+        field.id not in found
+        and field.kind in {"money", "text"}
+        and field.when == "optional"
+        and nothing(text)
+    ):
+        start, end = _around(text)
+        found[field.id] = Said(
+            field=field.id, status="not_applicable", value=None, start=start, end=end
+        )
+    return field.id in found
+
+
+_TELLING = 6
+"""Letters from which a misspelt word is taken for one that tells of a field unasked."""
+
+
+def _read_slips(fields: Sequence[Field], context: Context, found: dict[str, Said]) -> None:
+    """Fields that are told in misspelt words, such as a month or an illness."""
+    words = {
+        word
+        for field in fields
+        if field.kind != "text" or of_time(field)
+        for word in words_of(field)
+        if len(word) >= _TELLING
+    }
+    put_right = mended(context.text, frozenset(words), shortest=_TELLING)
+    if put_right is None:
+        return
+    for field in fields:
+        if field.id in found or field.id == "name":
+            continue
+        read = read_volunteered(field, replace(context, text=put_right.text))
+        if read is not None:
+            start, end = put_right.span(read.start, read.end)
+            found[field.id] = _said(field, replace(read, start=start, end=end))
+
+
+def _answer_with_slips(field: Field, context: Context, others: Sequence[Said]) -> Value | None:
+    """The answer where a slip of the keyboard hides it: "lft", "end of febuary"."""
+    put_right = None if field.id == "name" else mended(context.text, words_of(field))
+    if put_right is None:
+        return None
+    moved = [
+        replace(one, start=put_right.places.index(one.start), end=put_right.places.index(one.end))
+        for one in others
+        if one.start in put_right.places and one.end in put_right.places
+    ]
+    answer = _answer(field, replace(context, text=put_right.text), moved)
+    if answer is None:
+        return None
+    start, end = put_right.span(answer.start, answer.end)
+    return replace(answer, start=start, end=end)
 
 
 def _of_illness(field: Field) -> bool:

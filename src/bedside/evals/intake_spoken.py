@@ -1,0 +1,166 @@
+"""Conversations as people have them, written by hand: rambling, dictated, misspelt, taken back.
+
+The other personas put true values into a few set phrases. These twenty speak as people do, and were
+written before the readers were held against them. They answer what is asked by the measure's own
+cues, and say other things when they feel like it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from bedside.evals.intake_grade import Grade, grade, right
+from bedside.evals.intake_persona import Fact, Persona
+from bedside.evals.intake_seat import Seat, Seen
+from bedside.evals.intake_simulate import Said, Talk, topic_of
+
+__all__ = ["Speaker", "measure_spoken", "speak", "speakers"]
+
+MOST_TURNS = 40
+PATIENCE = 3
+"""Whoever was asked nothing so often leaves."""
+_YES = {"en": "yes please", "ar": "نعم", "hi": "हाँ"}
+_LATER = {"en": "later", "ar": "لاحقًا", "hi": "बाद में"}
+_NO = {"en": "I don't know", "ar": "لا أعرف", "hi": "पता नहीं"}
+_NONE = {"en": "no", "ar": "لا", "hi": "नहीं"}
+_GO_ON = {"en": "ok, please go on", "ar": "حسنًا", "hi": "ठीक है"}
+
+
+@functools.cache
+def speakers() -> Sequence[Mapping[str, Any]]:
+    """The people of `spoken.yaml`, as they are written there."""
+    path = resources.files("bedside.evals") / "intake_personas" / "spoken.yaml"
+    found: Sequence[Mapping[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))["people"]
+    return found
+
+
+def _fact(name: str, truth: Any, alias: Sequence[str]) -> Fact:
+    return Fact(field=name, truth=truth, say=(str(truth),), alias=tuple(alias))
+
+
+def _plainly(truth: Any, language: str) -> str:
+    """A fact that had been told, said again by whoever is asked for it again."""
+    if isinstance(truth, bool):
+        return {True: _YES, False: _NONE}[truth][language]
+    if isinstance(truth, list):
+        return " and ".join(truth) if truth else _NONE[language]
+    if isinstance(truth, Mapping):
+        return f"{truth['amount']} {truth['currency']}"
+    return {"carer": "for someone else", "patient": "for me"}.get(str(truth), str(truth))
+
+
+class Speaker:
+    """One of them, in the seat of a patient."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self._body = body
+        self._language = str(body.get("language", "en"))
+        self._later = {one["at"]: one for one in body.get("later", ())}
+        self._turn = 0
+        alias = body.get("alias", {})
+        self.persona = Persona(
+            id=f"spoken-{body['id']}",
+            source="spoken",
+            seed=0,
+            contract=str(body["contract"]),
+            words="",
+            language=self._language,
+            opening=str(body["opening"]["say"]),
+            facts={
+                name: _fact(name, truth, alias.get(name, ()))
+                for name, truth in body["truth"].items()
+            },
+            wrong={name: _fact(name, truth, ()) for name, truth in body.get("wrong", {}).items()},
+            refuses=frozenset(),
+            doubts=frozenset(),
+        )
+
+    def opening(self) -> Said:
+        """The first message."""
+        return self._said(self._body["opening"], topic="")
+
+    def reply(self, seen: Seen) -> Said:
+        """What they say to a turn's message."""
+        self._turn += 1
+        topic = topic_of(seen.answer)
+        if self._turn in self._later:
+            return self._said(self._later[self._turn], topic="")
+        if topic in {"confirm", "consent"}:
+            return Said(text=_YES[self._language], topic=topic)
+        if topic == "choose":
+            return Said(text="1", topic=topic)
+        if topic == "upload":
+            return Said(text=_LATER[self._language], topic=topic)
+        if topic in {"", "?"}:
+            return Said(text=_GO_ON[self._language], topic=topic, invites=True)
+        answer = self._body["answers"].get(topic)
+        if answer is None and topic in self.persona.facts:
+            answer = _plainly(self.persona.facts[topic].truth, self._language)
+        if answer is None:
+            return Said(text=_NO[self._language], topic=topic, doubted=topic)
+        return self._said(answer, topic=topic)
+
+    def _said(self, body: Any, *, topic: str) -> Said:
+        """A message of theirs; a plain text answers the topic, a mapping may tell of others alone."""
+        told = body if isinstance(body, dict) else {"say": body}
+        text, others = str(told["say"]), tuple(told.get("tells", ()))
+        tells = others if "say" in told and "corrects" in told else (*others, topic)
+        dodges = isinstance(body, dict) and not others and not told.get("first") and bool(topic)
+        return Said(
+            text=text,
+            topic=topic,
+            answers=tuple(dict.fromkeys(one for one in tells if one and not dodges)),
+            corrected=str(told.get("corrects", "")),
+            evaded=dodges,
+        )
+
+
+def speak(speaker: Speaker, seat: Seat) -> Talk:
+    """The whole conversation, until a hospital is chosen or nothing is asked any more."""
+    said: list[Said] = []
+    idle = 0
+    move = speaker.opening()
+    for _ in range(MOST_TURNS):
+        seen = seat.send(move.text)
+        said.append(move)
+        if seen.body.get("case_status") == "consultation":
+            break
+        move = speaker.reply(seen)
+        idle += move.invites
+        if idle > PATIENCE:
+            break
+    return Talk(persona=speaker.persona, said=tuple(said), seen=tuple(seat.turns))
+
+
+def measure_spoken(*, count: Any = None) -> dict[str, Any]:
+    """Slots and questions asked again over all of them, without a model."""
+    grades: list[Grade] = []
+    optional = held = 0
+    for body in speakers():
+        talk = speak(Speaker(body), Seat(f"spoken-{body['id']}", count=count))
+        grades.append(grade(talk))
+        fields = talk.seen[-1].body.get("state", {}).get("fields", {})
+        for name, fact in talk.persona.facts.items():
+            optional += 1
+            held += right(fact, fields.get(name, {}).get("value"))
+    known = sum(one.known for one in grades)
+    return {
+        "cases": len(grades),
+        "turns": sum(one.turns for one in grades),
+        "slots": known,
+        "slots_right": sum(one.filled for one in grades),
+        "facts_with_optional_ones": optional,
+        "facts_right": held,
+        "wrong": {one.id: one.wrong for one in grades if one.wrong},
+        "missing": {one.id: one.missing for one in grades if one.missing},
+        "invented": {one.id: one.invented for one in grades if one.invented},
+        "asked_again": {one.id: one.repeats for one in grades if one.repeats},
+        "more_than_one_question": sum(len(one.two_questions) for one in grades),
+        "false_alarms": sum(len(one.alarms) for one in grades),
+        "matched": sum(one.matched for one in grades),
+    }

@@ -1,0 +1,82 @@
+"""What a coordinator's part is: the statements that a model may make at all (IN-12). Pure.
+
+Lists of what must not be said end somewhere; this list says what may be. A statement begins as a
+coordinator's does (thanks, notes, asks, tells a step, repeats the person, names a file's way) and is
+made of plain words, of the person's own and of our texts'. Anything else is cut, whatever it says.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from importlib import resources
+
+import yaml
+
+from bedside.flows.intake.lexicon import data
+from bedside.language.stems import STOP_WORDS, stem
+
+__all__ = ["in_part"]
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SPARE = 0.34
+"""The share of other words that a statement with a coordinator's beginning may have."""
+_SHORT, _MOST = 3, 3
+
+
+@functools.cache
+def _raw() -> dict[str, str]:
+    path = resources.files("bedside.flows.intake") / "data" / "part.yaml"
+    found: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _forms(name: str) -> str:
+    return "|".join(one.strip() for one in _raw()[name].split(" | "))
+
+
+@functools.cache
+def _begins() -> re.Pattern[str]:
+    joined = {
+        name: _forms(name).replace("\n", " ")
+        for name in ("leads", "ours", "you", "process", "does")
+    }
+    return re.compile(
+        r"^[\W_]*(?:(?:and|so|then|now|next|but|okay|ok|for now|first|again|also|please|of course|(?:yes|no)(?=,? (?:i|we|you can|nothing|of course)\b))\b[,;:]?\s*)*"
+        rf"(?:(?:{joined['leads']})\b"
+        rf"|(?:i|we)\b ?{joined['ours']}"
+        rf"|you ?(?:{joined['you']})"
+        rf"|(?:(?:the|your|this|that|these|those|a|an|its|their|each|every|some|any|all|no|two|three|both|one|my|our|other|many|most)\s+)*(?:[\w-]+\s+){{0,3}}?(?:{joined['process']})(?:s|es)?\b(?: (?:about|from|for|of|at|in|you|that you) [\w'-]+(?: [\w'-]+)?){{0,2}} ?{joined['does']}"
+        rf"|(?:it|they|that|this|he|she|people|some people|many people) ?{joined['does']})",
+        re.IGNORECASE,
+    )
+
+
+@functools.cache
+def _plain() -> frozenset[str]:
+    texts = " ".join(map(str, data("phrases")["en"].values()))
+    return _stems(f"{texts} {_raw()['words']}")
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(
+        stem(word.casefold().replace("’", "'").removesuffix("'s")) for word in _WORD.findall(text)
+    )
+
+
+def in_part(sentence: str, said: Sequence[str]) -> bool:
+    """Is the statement a coordinator's?
+
+    Args:
+        sentence: One statement of a model; a question is not asked about here.
+        said: The person's own messages and what is known, whose words may be repeated.
+    """
+    plain = sentence.replace("’", "'").strip()
+    words = [word.casefold().removesuffix("'s") for word in _WORD.findall(plain)]
+    if not words or not _begins().match(plain):
+        return False
+    telling = [word for word in words if len(word) >= _SHORT and word not in STOP_WORDS]
+    known = _plain() | _stems(" ".join(said))
+    other = [word for word in telling if stem(word) not in known]
+    return len(other) <= max(1, min(_SPARE * len(telling), _MOST))
