@@ -145,6 +145,14 @@ class Settings:
         env="BEDSIDE_COMPANION",
         toml="companion.enabled",
     )
+    thinking_tokens: int = _setting(
+        0,
+        "Companion: most that a large model may think before it answers, where it takes such a budget, "
+        "in tokens; 0 asks for none, and a budget below 1,024 is raised to it.",
+        env="BEDSIDE_THINKING_TOKENS",
+        toml="companion.thinking_tokens",
+        least=0,
+    )
     memories: bool = _setting(
         False,
         "Allow remembered notes about the doctor's work (CO-12; consent is needed too).",

@@ -38,6 +38,7 @@ def remember(
     assert refused == ()
     store.write_now(lambda c: ledger.save_summary(c, grant, Summary(narrative=quote), at=at))
     store.write_now(lambda c: consent.give(c, grant, "across", at=at))
+    store.write_now(lambda c: consent.give(c, grant, "profile", at=at))
     store.write_now(lambda c: ledger.consolidate(c, grant, at=at))
     room.catch_up_now(grant)
 

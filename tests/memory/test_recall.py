@@ -93,6 +93,7 @@ def test_nobody_elses_words_are_in_reach_whatever_is_asked(
     store.write_now(lambda c: ledger.save_summary(c, ana, Summary(narrative=f"{secret}."), at=at))
     for grant in (ana, ben):
         agree(store, grant, at)
+        store.write_now(lambda c, grant=grant: consent.give(c, grant, "profile", at=at))
         room.catch_up_now(grant)
     store.write_now(lambda c: ledger.consolidate(c, ana, at=at))
     strangers = [
@@ -192,13 +193,17 @@ def test_a_profile_needs_consent_and_goes_with_it(
     with pytest.raises(AccessDenied):
         store.write_now(lambda c: ledger.consolidate(c, grant, at=at))
     agree(store, grant, at)
+    with pytest.raises(AccessDenied, match="profile"):
+        store.write_now(lambda c: ledger.consolidate(c, grant, at=at))
+    store.write_now(lambda c: consent.give(c, grant, "profile", at=at))
     store.write_now(lambda c: ledger.consolidate(c, grant, at=at))
     elsewhere = talks.grant("ana", session="s2")
     assert room.recall_now(ask("who drives?"), elsewhere).of("profile")
     room.catch_up_now(grant)
     removed = store.write_now(lambda c: consent.withdraw(c, elsewhere, "across"))
-    assert removed == {
-        "memory_fact": 1, "memory_session": 1, "memory_message": 3, "memory_consent": 1,
-    }  # fmt: skip
+    assert removed == {"memory_session": 1, "memory_message": 3, "memory_consent": 1}
+    assert room.recall_now(ask("who drives?"), elsewhere).of("profile")
+    removed = store.write_now(lambda c: consent.withdraw(c, elsewhere, "profile"))
+    assert removed == {"memory_fact": 1, "memory_consent": 1}
     assert room.recall_now(ask("who drives?"), elsewhere).items == ()
     assert store.read_now(lambda c: ledger.facts_of(c, grant, "profile")) == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
 import sys
 import uuid
@@ -23,7 +24,10 @@ from bedside.wiring.leaving import erase_side
 __all__ = ["companion"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
-_CHAT = "/as NAME  /invite NAME  /approve  /share  /acknowledge  /withdraw  /consent  /quit"
+_CHAT = (
+    "/as NAME  /invite NAME  /approve  /share  /acknowledge  /withdraw  /consent  /prefer WORDS  /inner  "
+    "/quit"
+)
 
 
 async def companion(engine: Engine, options: argparse.Namespace, who: Who) -> int:
@@ -115,16 +119,25 @@ async def _take(
     if name:
         given = step[name]
         body = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        if name == "link" and body in {"", "true", "latest"}:
+            body = session
         act = (name, body)
+    space = str(step.get("space", ""))
     given_talk = talk(
         person,
         text=step.get("text", ""),
         act=act,
-        session=session,
+        session=_of_ones_own(session, step["person"]) if space else session,
         model=options.model,
         side=str(step.get("side", "")),
+        space=space,
     )
     return await send(engine, given_talk, person)
+
+
+def _of_ones_own(session: str, person: str) -> str:
+    """The session of a person's own space beside a conversation; a name of any letters fits into it."""
+    return f"{session[:120]}:inner:{hashlib.sha256(person.encode()).hexdigest()[:16]}"
 
 
 def _show(options: argparse.Namespace, turn: Mapping[str, Any]) -> None:
@@ -132,7 +145,9 @@ def _show(options: argparse.Namespace, turn: Mapping[str, Any]) -> None:
         sys.stdout.write(json.dumps(turn, ensure_ascii=False, default=str) + "\n")
     else:
         mark = ", templated" if turn["templated"] else ""
-        head = f"[{turn['person']}, stage {turn['stage']} {turn['stage_name']}{mark}]"
+        alone = turn["space"] == "inner"
+        where = "own space" if alone else f"stage {turn['stage']} {turn['stage_name']}"
+        head = f"[{turn['person']}, {where}{mark}]"
         sys.stdout.write(f"{head}\n{turn['answer']}\n\n")
     sys.stdout.flush()
 
@@ -148,7 +163,7 @@ def _error(options: argparse.Namespace, place: int, error: BedsideError) -> None
 
 async def _chat(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     session = options.session or f"companion-{uuid.uuid4().hex[:16]}"
-    person = options.person
+    person, space = options.person, ""
     sys.stderr.write(f"Conversation {session}. {_CHAT}\n")
     while True:
         line = await asyncio.to_thread(_read, f"{person}> ")
@@ -160,9 +175,14 @@ async def _chat(engine: Engine, options: argparse.Namespace, who: Who) -> int:
         if command == "/as":
             person = rest.strip() or person
             continue
-        step: dict[str, Any] = {"person": person, "text": line}
+        if command == "/inner":
+            space = "" if space else "inner"
+            where = "your own space; /inner goes back" if space else "the conversation"
+            sys.stderr.write(f"You are in {where}.\n")
+            continue
+        step: dict[str, Any] = {"person": person, "text": line, "space": space}
         if command.startswith("/"):
-            step = {"person": person, command[1:]: rest.strip()}
+            step = {"person": person, command[1:]: rest.strip(), "space": space}
             if command[1:] not in DEEDS:
                 sys.stderr.write(f"{_CHAT}\n")
                 continue

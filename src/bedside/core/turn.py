@@ -88,6 +88,8 @@ class Route:
     veil: tuple[str, ...] = ()
     exempt: bool = False
     """True for a bundled synthetic patient, who is exempt from the egress allow list."""
+    thinking: int = 0
+    """Most tokens to think before the answer, where the model takes such a budget; 0 asks for none."""
 
 
 @value

@@ -20,10 +20,11 @@ from bedside.storage.tables.memory import (
 
 __all__ = ["What", "consented", "consents", "give", "require", "withdraw"]
 
-What = Literal["across", "notes"]
-"""`across`: other sessions are searched and a profile is kept. `notes`: notes about the work.
+What = Literal["across", "profile", "notes"]
+"""`across`: other sessions are searched. `profile`: a few facts are kept across sessions. `notes`: notes
+about the work.
 
-`across` is given for the patient of the grant, or for conversations about none; `notes` are about the
+`across` and `profile` are given for the patient of the grant, or for conversations about none; `notes` are about the
 clinician's work, so that consent holds with every patient, and its withdrawal too.
 """
 
@@ -72,12 +73,14 @@ def require(connection: Connection, grant: Grant, what: What) -> None:
 def withdraw(connection: Connection, grant: Grant, what: What) -> dict[str, int]:
     """Remove the consent and everything that was kept under it; how many rows, by table.
 
-    Call inside a write transaction. For `across` these are the profile and all vectors; for `notes`
-    the notes. Facts and summaries of single conversations are no part of it: they serve those alone.
+    Call inside a write transaction. For `across` these are all vectors, for `profile` the profile, for
+    `notes` the notes. Facts and summaries of single conversations are no part of it: they serve those alone.
     """
     tables = {
-        "across": (
+        "profile": (
             delete(memory_fact).where(owned(memory_fact, grant), memory_fact.c.kind == "profile"),
+        ),
+        "across": (
             delete(memory_session).where(owned(memory_session, grant)),
             delete(memory_message).where(owned(memory_message, grant)),
         ),

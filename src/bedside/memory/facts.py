@@ -25,6 +25,7 @@ __all__ = [
     "Refused",
     "Upsert",
     "apply",
+    "located",
     "merge",
     "read_diff",
 ]
@@ -169,7 +170,7 @@ def _made(
     for message in reversed(own):
         if upsert.source and message.source != upsert.source:
             continue
-        span = _where(upsert.quote, message.text)
+        span = located(upsert.quote, message.text)
         if span is None:
             continue
         quote = message.text[span[0] : span[1]]
@@ -191,7 +192,7 @@ def _made(
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def _where(quote: str, text: str) -> tuple[int, int] | None:
+def located(quote: str, text: str) -> tuple[int, int] | None:
     """Where the words stand; white space and typographic quotes may differ, nothing else."""
     at = text.find(quote)
     if at >= 0:

@@ -131,7 +131,7 @@ def consolidate(connection: Connection, grant: Grant, *, at: datetime) -> tuple[
         AccessDenied: the person has not consented to be remembered across sessions.
         InvalidArgument: the grant names no session.
     """
-    require(connection, grant, "across")
+    require(connection, grant, "profile")
     session = _session(grant)
     before = facts_of(connection, grant, "profile")
     new = facts_of(connection, grant, "session", session=session)

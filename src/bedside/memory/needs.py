@@ -72,7 +72,7 @@ class RecallNeed(Need[Recalled]):
 
     `across` also searches the person's other sessions: served only with recorded consent. A session
     counts from `threshold` on (cosine of its facts and summary to the query); those in `linked` are
-    private spaces that belong to this conversation and weigh 30 % more. `shown` are ids of messages
+    private spaces that belong to this conversation and weigh `boost` times as much. `shown` are ids of messages
     that the prompt holds already. `facts` bounds the facts of this session.
     """
 
@@ -81,6 +81,7 @@ class RecallNeed(Need[Recalled]):
     threshold: float = 0.55
     across: bool = False
     linked: tuple[str, ...] = ()
+    boost: float = 1.3
     shown: tuple[str, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     """(role, name) of who speaks, so that a question that names somebody finds what they said."""

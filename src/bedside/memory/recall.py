@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection
 
 from bedside.core.access import Grant
@@ -33,10 +34,8 @@ from bedside.memory.vectors import Embeds
 from bedside.memory.when import meant_days
 from bedside.storage.store import Store
 
-__all__ = ["BOOST", "Memory", "ranked"]
+__all__ = ["Memory", "ranked"]
 
-BOOST = 1.3
-"""A private space that belongs to the conversation weighs 30 % more."""
 RELATED = 0.3
 """Cosine from which a message counts as related although it shares no word with the question."""
 _SUMMARY_TOKENS = 220
@@ -153,7 +152,7 @@ class Memory:
         if here:
             own = ledger.facts_of(connection, grant, "session", session=here)
             items += self._chosen(own, "fact", need)
-        if across:
+        if need.across and consented(connection, grant, "profile"):
             items += self._chosen(ledger.facts_of(connection, grant, "profile"), "profile", need)
         if DEPTHS[need.depth]:
             held = None
@@ -210,7 +209,7 @@ class Memory:
         scored: list[tuple[float, float, str]] = []
         for session, vector in stored.items():
             cosine = float(vector @ query)
-            score = cosine * (BOOST if session in need.linked else 1.0)
+            score = cosine * (need.boost if session in need.linked else 1.0)
             if session != str(grant.session or "") and score >= need.threshold:
                 scored.append((score, cosine, session))
         scored.sort(key=lambda one: (-one[0], one[2]))
@@ -308,7 +307,7 @@ def ranked(need: RecallNeed, held: Held, *, query: Any) -> tuple[Ranking, Any]:
     similarity, measured = compared if compared is not None else (None, None)
     ranking = rank(held.corpus, need.query, similarity=similarity, own=names["user"])
     if need.linked:
-        ranking = _boosted(ranking, held.corpus, need.linked)
+        ranking = _boosted(ranking, held.corpus, need)
     return ranking, measured
 
 
@@ -321,14 +320,16 @@ def _shares(asked: set[str], corpus: Corpus, place: int) -> bool:
     return False
 
 
-def _boosted(ranking: Ranking, corpus: Corpus, linked: Sequence[str]) -> Ranking:
-    """Messages of linked private spaces weigh more where they fit at all."""
-    belongs = [
-        one.session in linked and score > 0
-        for one, score in zip(corpus.said, ranking.scores, strict=True)
-    ]
-    scores = ranking.scores.copy()
-    scores[belongs] *= BOOST
+def _boosted(ranking: Ranking, corpus: Corpus, need: RecallNeed) -> Ranking:
+    """Messages of linked private spaces weigh more.
+
+    Scores are of mean 0, so what is multiplied is how far a message stands above the least of all.
+    """
+    belongs = np.array([one.session in need.linked for one in corpus.said], dtype=bool)
+    if not belongs.any():
+        return ranking
+    least = ranking.scores.min()
+    scores = np.where(belongs, least + (ranking.scores - least) * need.boost, ranking.scores)
     return replace(ranking, scores=scores)
 
 

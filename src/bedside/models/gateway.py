@@ -217,6 +217,7 @@ class Chain:
             may_call=ask.may_call,
             schema=ask.schema,
             output=ask.output,
+            thinking=ask.route.thinking,
             images=ask.images,
         )
         if ask.images and not call.profile.images:

@@ -26,7 +26,8 @@ class Profile:
 
     `minimum` is the smallest cacheable prefix, `window` the context window, `output` the most it
     writes in one reply. `correction` is its tokens per o200k token. `json` says how a schema is
-    asked for: held by the provider, valid JSON only, or in words alone. `extra` is merged into
+    asked for: held by the provider, valid JSON only, or in words alone. `thinks`: it takes a budget of
+    tokens to think in before it answers. `extra` is merged into
     the request body.
     """
 
@@ -40,6 +41,7 @@ class Profile:
     correction: float = 1.0
     temperature: bool = True
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    thinks: bool = False
     version: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,6 +64,7 @@ class _Row(BaseModel):
     correction: float | None = Field(default=None, gt=0)
     temperature: bool | None = None
     limit: Literal["max_tokens", "max_completion_tokens"] | None = None
+    thinks: bool | None = None
     version: str | None = None
     extra: dict[str, Any] | None = None
 

@@ -16,6 +16,8 @@ from bedside.models.profiles import Profile
 
 __all__ = ["NO_USAGE", "Call", "Provider", "Reply", "Stop", "Usage"]
 
+LEAST_THINKING = 1_024
+"""The least budget that providers take."""
 Usage = Mapping[str, "int | None"]
 """Keys input, output, cache_read, cache_write. `input` is the whole prompt; the two cache counts
 are parts of it. `None` where the provider did not say."""
@@ -35,12 +37,24 @@ class Call:
     may_call: bool = False
     schema: object | None = None
     output: int = 4_096
+    thinking: int = 0
     images: tuple[Image, ...] = ()
 
     @property
+    def budget(self) -> int:
+        """Tokens to think in; 0 where none are asked for, or the model takes no such budget.
+
+        Beside a schema there is none: what is asked for as JSON is small work.
+        """
+        if not self.profile.thinks or self.thinking < 1 or self.schema is not None:
+            return 0
+        most = self.profile.output - min(self.output, self.profile.output // 2)
+        return min(max(self.thinking, LEAST_THINKING), most)
+
+    @property
     def limit(self) -> int:
-        """The most tokens to ask for."""
-        return min(self.output, self.profile.output)
+        """The most tokens to ask for, those of thinking among them."""
+        return min(self.output + self.budget, self.profile.output)
 
 
 @value

@@ -8,29 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
-from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
-from bedside.core.ids import ActorId, PersonId, SessionId, TenantId
+from bedside.core.ids import PersonId, SessionId, TenantId
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import COMPANION
-from bedside.flows.companion.deeds import DEEDS
+from bedside.flows.companion.deeds import DEEDS, parse_act
 from bedside.flows.companion.gates import stage_of
 from bedside.flows.companion.state import Pair, dump
 from bedside.flows.companion.tables import tables_of
 from bedside.flows.companion.wall import overlaps
 from bedside.flows.states import load_state, reduce_state
 from bedside.flows.trace import TurnResult
-from bedside.memory import consent, erase, ledger
+from bedside.memory import consent, erase
 from bedside.storage import access, conversations
-from bedside.storage.jobs import Claimed
-from bedside.storage.store import Store
 from bedside.storage.tables.source import source as source_table
 from bedside.storage.tables.turn import message, prompt_part, turn, turn_prompt
 from bedside.storage.tables.turn import session as session_table
@@ -38,9 +35,10 @@ from bedside.wiring.ask import Ask, Who
 from bedside.wiring.running import Event
 
 __all__ = [
+    "CONSENTS",
     "Talk",
+    "checked",
     "cleared_only",
-    "handlers",
     "overview",
     "send",
     "sessions",
@@ -50,6 +48,8 @@ __all__ = [
 
 LONGEST_MESSAGE = 20_000
 WITHDRAWN = "[withdrawn by its author]"
+CONSENTS: Mapping[str, consent.What] = {"recall": "across", "profile": "profile"}
+"""Consents as a person names them, and what they are on record as."""
 _SHORTEST = 12
 """Characters; a shorter text may stand anywhere by chance."""
 Write = Callable[[Connection], None]
@@ -57,11 +57,16 @@ Write = Callable[[Connection], None]
 
 @value
 class Talk(Ask):
-    """A message of one person's, or a deed: ("share", id) and the others of `DEEDS`."""
+    """A message of one person's, or a deed: ("share", id) and the others of `DEEDS`.
+
+    `space` "inner" begins a space of the person's own, `link` with the conversation that it belongs to.
+    """
 
     act: tuple[str, str] | None = None
     person: str = ""
     side: str = ""
+    space: str = ""
+    link: str = ""
 
     def request(self, *, deadline_ms: int) -> TurnRequest:
         """The engine's request.
@@ -83,7 +88,10 @@ class Talk(Ask):
 
         said = f"[{self.act[0]}]" if self.act is not None else self.question
         made = Ask.request(replace(self, question=said), deadline_ms=deadline_ms)
-        options = (*made.options, ("side", self.side)) if self.side else made.options
+        if self.space not in {"", "inner"}:
+            raise InvalidArgument("space", found=self.space[:40], want="inner, or none")
+        given = (("side", self.side), ("space", self.space), ("link", self.link))
+        options = (*made.options, *(one for one in given if one[1]))
         return replace(made, act=self.act, person=PersonId(self.person), options=options)
 
 
@@ -103,17 +111,49 @@ def talk(
     model: str | None = None,
     call: bool = True,
     side: str = "",
+    space: str = "",
+    link: str = "",
 ) -> Talk:
     """A message or a deed of the one who is logged in."""
     return Talk(
         question=text, act=act, person=str(who.actor), session=session, key=key, model=model,
-        call=call, flow="companion", side=side,
+        call=call, flow="companion", side=side, space=space, link=link,
     )  # fmt: skip
 
 
 async def send(engine: Any, given: Talk, who: Who) -> dict[str, Any]:
     """One turn, finished."""
+    await checked(engine, given, who)
     return dict(await engine.asker.ask(given, who))
+
+
+async def checked(engine: Any, given: Talk, who: Who) -> None:
+    """Look whether the conversation that a space is linked to is one of the caller's own.
+
+    Raises:
+        NotFound: there is no such conversation, or the caller takes no part in it.
+        InvalidArgument: it is a space of one's own itself.
+    """
+    name, body = given.act or ("", "")
+    to = given.link if given.space else str(parse_act(body).get("id", "")) if name == "link" else ""
+    if not to:
+        if name == "link":
+            raise InvalidArgument("link", found="", want="the id of a conversation of yours")
+        return
+
+    def look(connection: Connection) -> Pair:
+        if not conversations.session_exists(connection, tenant=who.tenant, session_id=to):
+            raise NotFound("session", to)
+        found: Pair = load_state(COMPANION, connection, who.tenant, to, str(who.actor))
+        return found
+
+    state: Pair = await engine.store.read(look)
+    if str(who.actor) not in state.shared.people:
+        raise NotFound("session", to)
+    if state.mine.space:
+        raise InvalidArgument(
+            "link", found="a space of your own", want="a conversation with somebody"
+        )
 
 
 def stream(engine: Any, given: Talk, who: Who) -> AsyncIterator[Event | TurnResult]:
@@ -143,18 +183,22 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
         state: Pair = load_state(COMPANION, connection, who.tenant, session, str(who.actor))
         if COMPANION.admits is None or not COMPANION.admits(state, str(who.actor)):
             raise NotFound("session", session)
-        access.note(
-            connection, tenant=who.tenant, actor=who.actor, action="read", at=engine.clock.now(),
-            purpose="companion",
-        )  # fmt: skip
         stage = stage_of(state, tables_of(data))
         tree = dump(state)
         history = conversations.history_of(
             connection, who.tenant, session, person=str(who.actor), but=""
         )
         mine = tree["mine"]
+        grant = access.grant(
+            connection, tenant=who.tenant, actor=who.actor, action="read", at=engine.clock.now(),
+            session=SessionId(session), person=PersonId(str(who.actor)), purpose="companion",
+        )  # fmt: skip
+        given = consent.consents(connection, grant)
         return {
             "session_id": session,
+            "space": mine["space"] or "conversation",
+            "link": mine["link"] or None,
+            "linked": mine["linked"],
             "person": str(who.actor),
             "stage": stage.id,
             "stage_name": stage.name,
@@ -162,8 +206,11 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             "drafts": mine["drafts"],
             "facts": mine["facts"],
             "summary": mine["summary"],
-            "consents": mine["consents"],
-            "preferences": mine["preferences"],
+            "consents": [name for name, kept in CONSENTS.items() if kept in given],
+            "preferences": list(state.mine.preferences),
+            "kept": mine["kept"],
+            "people": mine["people"],
+            "reflections": mine["reflections"],
             "halted": mine["halted"] or None,
             "messages": [{"role": role, "text": text, "id": key} for role, text, key in history],
         }
@@ -193,6 +240,8 @@ async def sessions(engine: Any, who: Who) -> list[dict[str, Any]]:
                         "at": row.created_at.isoformat(),
                         "people": list(shared.people),
                         "invited": list(shared.invited),
+                        "space": state.mine.space or "conversation",
+                        "link": state.mine.link or None,
                     }
                 )
         return found
@@ -201,83 +250,7 @@ async def sessions(engine: Any, who: Who) -> list[dict[str, Any]]:
     return found
 
 
-# ---- after a turn
-
-
-def handlers(
-    store: Store, clock: Clock, remember: Callable[[Any], Awaitable[int]] | None
-) -> dict[str, Callable[[Claimed], Awaitable[Write]]]:
-    """What the companion's turns leave to do: withdrawal on both sides, and what is remembered.
-
-    `remember` makes vectors for the person of a grant; `None` where there is no embedder.
-    """
-
-    async def withdrawn(claimed: Claimed) -> Write:
-        def write(connection: Connection) -> None:
-            _withdraw(connection, claimed, clock)
-
-        return write
-
-    async def kept(claimed: Claimed) -> Write:
-        person = claimed.payload.get("person", "")
-
-        def write(connection: Connection) -> None:
-            grant = _grant(connection, claimed, person, clock)
-            state: Pair = load_state(
-                COMPANION, connection, claimed.tenant, str(claimed.session), person
-            )
-            if claimed.payload.get("consent") == "off" and not state.mine.consents:
-                consent.withdraw(connection, grant, "across")
-            elif state.mine.consents:
-                consent.give(connection, grant, "across", at=clock.now())
-            ledger.put_facts(
-                connection, grant, "session", state.mine.facts, at=clock.now(),
-                session=str(claimed.session),
-            )  # fmt: skip
-            if state.mine.summary is not None:
-                ledger.save_summary(connection, grant, state.mine.summary, at=clock.now())
-            if "profile" in state.mine.consents:
-                ledger.consolidate(connection, grant, at=clock.now())
-
-        if remember is not None:
-            grant = await store.write(lambda c: _grant(c, claimed, person, clock))
-            await remember(grant)
-        return write
-
-    return {"companion.withdrawn": withdrawn, "companion.kept": kept}
-
-
-def _grant(connection: Connection, claimed: Claimed, person: str, clock: Clock) -> Any:
-    return access.grant(
-        connection,
-        tenant=TenantId(claimed.tenant),
-        actor=ActorId(person),
-        action="read",
-        at=clock.now(),
-        session=SessionId(str(claimed.session)),
-        person=PersonId(person),
-        purpose=claimed.kind,
-    )
-
-
-def _withdraw(connection: Connection, claimed: Claimed, clock: Clock) -> None:
-    """Take a withdrawn text out of everything that the other person keeps, and what came of it.
-
-    The author's own messages stay the author's. Each side's row is changed under that side's name;
-    nothing of the one is loaded into a turn of the other.
-    """
-    tenant, session = claimed.tenant, str(claimed.session)
-    author, share = claimed.payload["author"], claimed.payload["share"]
-    own: Pair = load_state(COMPANION, connection, tenant, session, author)
-    text = next((one.text for one in own.mine.drafts if one.id == share), "")
-    if not text:
-        return
-    for person in own.shared.people:
-        _grant(connection, claimed, person, clock)
-    take_back(
-        connection, tenant=tenant, session=session, author=author, share=share, text=text,
-        people=own.shared.people, at=clock.now(),
-    )  # fmt: skip
+# ---- taking back
 
 
 def take_back(
@@ -295,12 +268,23 @@ def take_back(
 
     Call inside a write transaction, with an audit entry for each of `people`; safe to repeat.
     """
+    linked: list[str] = []
     for person in people:
         change = Change(part="mine", path="purge", op="remove", value=text, by="observer")
-        reduce_state(COMPANION, connection, tenant, session, person, (change,))
+        state: Pair = load_state(COMPANION, connection, tenant, session, person)
+        spaces = [
+            one
+            for one in state.mine.linked
+            if conversations.session_exists(connection, tenant=tenant, session_id=one)
+        ]
+        linked += spaces
+        for one in (session, *spaces):
+            reduce_state(COMPANION, connection, tenant, one, person, (change,))
     own = _drafts_by_rule(connection, tenant, session, author)
-    touched = _scrub_messages(connection, tenant, session, author, text, own)
-    _scrub_turns(connection, tenant, session, author, text, share, own)
+    touched: set[str] = set()
+    for one in (session, *linked):
+        touched |= _scrub_messages(connection, tenant, one, author, text, own)
+        _scrub_turns(connection, tenant, one, author, text, share, own)
     erase.purge(
         connection, tenant=TenantId(tenant), session=session, sources=sorted(touched),
         texts=(text,), at=at,

@@ -24,6 +24,7 @@ from bedside.storage.tables.source import source
 from bedside.storage.tables.turn import message, state, turn
 from bedside.wiring.ask import Who
 from bedside.wiring.companion import take_back
+from bedside.wiring.companion_after import cut_links
 
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
@@ -122,6 +123,8 @@ def _remove(
 ) -> dict[str, int]:
     removed: dict[str, int] = {}
     staying: dict[str, str] = {}
+    for one in sessions:
+        cut_links(connection, who.tenant, one, person)
     for one in sessions:
         shared = load_state(COMPANION, connection, who.tenant, one, person).shared
         other = next((name for name in shared.people if name != person), None)

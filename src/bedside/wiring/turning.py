@@ -43,7 +43,7 @@ from bedside.settings import Settings
 from bedside.storage.jobs import Claimed
 from bedside.storage.secret import kept_secret
 from bedside.storage.store import Store
-from bedside.wiring import companion, records
+from bedside.wiring import companion_after, records
 from bedside.wiring.ask import Who
 from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
@@ -85,7 +85,7 @@ class Turning:
             for flow in BUILT_IN.values()
             for kind in flow.observers or {}
         }
-        handlers |= companion.handlers(store, clock, self._catch_up)
+        handlers |= companion_after.handlers(store, clock, self._catch_up)
         handlers[uploads.KIND] = extraction_handler(
             store, clock=clock, data=self.hot.of, look=look_with(self._gateway, self.models)
         )
@@ -314,6 +314,7 @@ class Turning:
             "briefing_output_tokens": str(settings.briefing_output_tokens),
             "history_messages": str(settings.history_messages),
             "search_deadline_ms": str(settings.search_deadline_ms),
+            "thinking_tokens": str(settings.thinking_tokens),
             "memories": "on" if settings.memories else "off",
             "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
         }

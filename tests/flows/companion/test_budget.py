@@ -14,6 +14,7 @@ from bedside.context.tokens import o200k
 from bedside.core.context import Item
 from bedside.core.errors import BadInput
 from bedside.flows.companion.blocks import budget_of, reply_blocks, system_text
+from bedside.flows.companion.kept import Kept, Reflection
 from bedside.flows.companion.moves import Move
 from bedside.flows.companion.reading import read
 from bedside.flows.companion.recall import intent_of, parted, routed
@@ -212,8 +213,14 @@ def test_the_context_has_its_parts_in_their_sizes():
     random_ = random.Random(3)
     mine = Mine(
         stage=1, turns=7, since=3, intensities=(4, 7),
-        preferences=tuple(f"preference {n}" for n in range(9)),
-        reflections=tuple(f"reflection {n} {random_.random()}" for n in range(4)),
+        kept=tuple(
+            Kept(id=f"k{n}", kind="preference", line=f"preference {n}", quote="q", source="m")
+            for n in range(9)
+        ),
+        reflections=tuple(
+            Reflection(text=f"reflection {n} {random_.random()}", session="inner", source="m")
+            for n in range(4)
+        ),
     )  # fmt: skip
     prompt, _, _ = compiled(talked(3, [5]), mine=mine)
     rows = {row.block: row for row in prompt.ledger}

@@ -24,11 +24,34 @@ _LONGEST_MESSAGE = 4_000
 _SUMMARY_TOKENS = 800
 
 
-def system_text(tables: Tables, move: Move, *, prompt: str = "") -> tuple[tuple[str, str], ...]:
-    """The parts of the system prompt, as (name, text): what is fixed first, so that it caches."""
+_OPTIONAL = ("post_share", "probing", "transition", "overview")
+"""Parts of the system prompt that go, in this order, where it is over its budget."""
+
+
+def system_text(
+    tables: Tables, move: Move, *, prompt: str = "", count: Count | None = None
+) -> tuple[tuple[str, str], ...]:
+    """The parts of the system prompt, as (name, text): what is fixed first, so that it caches.
+
+    With a counter they stay inside the budget of the system prompt: a tenant's own prompts that are
+    too long give way to the bundled ones, which all fit.
+    """
+    parts = _system_parts(tables, move, prompt)
+    most = tables.rules["budget"]["system"]
+    if count is None or sum(count(text) + _FENCES for _, text in parts) <= most:
+        return parts
+    fitting = [(name, tables.prompt(name, bundled=True)) for name, _ in parts]
+    for name in _OPTIONAL:
+        if sum(count(text) + _FENCES for _, text in fitting) > most:
+            fitting = [one for one in fitting if one[0] != name]
+    return tuple(fitting)
+
+
+def _system_parts(tables: Tables, move: Move, prompt: str) -> tuple[tuple[str, str], ...]:
     parts = [("base", tables.prompt("base")), ("facilitator", tables.prompt("facilitator"))]
     stage, shared = move.stage, move.state.shared
     alone = len({*shared.people, *shared.invited}) < 2  # noqa: PLR2004 - it takes two people
+    alone = alone and not move.state.mine.space
     name = prompt or ("invitation" if stage.id == 0 and alone else stage.prompt)
     parts.append((name, tables.prompt(name)))
     if move.said.process:
@@ -57,7 +80,10 @@ def reply_blocks(
 ) -> list[Block]:
     """All blocks of a reply."""
     limits = tables.rules["budget"]
-    older, kept = parted(history, memory, messages=limits["messages"])
+    older, kept = parted(
+        history, memory, messages=limits["messages"], before=move.state.mine.before,
+        before_most=limits["pre_session"],
+    )  # fmt: skip
     each = Cap(chars_each=limits["message_characters"])
     blocks = [
         Block(
@@ -65,7 +91,7 @@ def reply_blocks(
             stability="static" if name in {"base", "facilitator"} else "session",
             protected=True, priority=100, trust="ours",
         )
-        for name, text in system_text(tables, move, prompt=prompt)
+        for name, text in system_text(tables, move, prompt=prompt, count=count)
     ]  # fmt: skip
     if older:
         blocks.append(
@@ -80,9 +106,10 @@ def reply_blocks(
     blocks += _known(tables, move, memory, person, count)
     if retrieved and memory.hits:
         guide = (
-            "From earlier conversations of this person. Use it only where it fits; do not list it."
+            "Words of this person's own from before, and thoughts that they linked to this "
+            "conversation. Use them only where they fit; do not list them."
         )
-        items = (Item(guide, key="guidance"), *retrieved[: memory.hits])
+        items = (Item(guide, key="guidance"), *retrieved)
         blocks.append(Block("retrieved", items, priority=10, pool="retrieved"))
     blocks.append(
         Block("message", Item(message or "(no words)", key="message"), zone="recency", priority=100,
@@ -98,6 +125,8 @@ def _known(tables: Tables, move: Move, memory: Memory, person: str, count: Count
         f"Stage: {move.stage.id} ({move.stage.name}). Intensity: {levels[-1] if levels else 4}/10 "
         f"({trend(levels)}). Turn: {mine.turns}, {mine.since} in this stage."
     )
+    if move.opening:
+        now = f"{now} {move.opening}"
     blocks = [Block("now", now, priority=95, protected=True, trust="ours")]
     if memory.summary and mine.summary is not None:
         text = render(mine.summary, count=count, tokens=_SUMMARY_TOKENS)
@@ -109,8 +138,15 @@ def _known(tables: Tables, move: Move, memory: Memory, person: str, count: Count
         blocks.append(Block("preferences", lines, priority=40))
     if memory.facts and mine.facts:
         blocks.append(Block("facts", _facts(mine, min(memory.facts, most["facts"])), priority=50))
+    if asked := [f"{one.line} (kept at this person's request)" for one in mine.kept
+                 if one.kind == "fact"]:  # fmt: skip
+        blocks.append(Block("kept", asked[-most["facts"] :], priority=50))
+    if mine.people:
+        named = "; ".join(one.line for one in mine.people[-most["people"] :])
+        blocks.append(Block("people", Item(f"People they spoke of: {named}", key="people"),
+                            priority=45))  # fmt: skip
     if mine.reflections:
-        lines = mine.reflections[-most["reflections"] :]
+        lines = [one.text for one in mine.reflections[-most["reflections"] :]]
         blocks.append(Block("private reflections", lines, priority=30))
     blocks.append(_shared(move.state, person))
     if milestones := _milestones(move.state, person):
@@ -153,8 +189,17 @@ def _milestones(state: Pair, person: str) -> list[str]:
     return lines
 
 
-def budget_of(tables: Tables, blocks: Sequence[Block], *, count: Count) -> Budget:
-    """The target of 8,000 tokens; more, up to 40,000, only where what is protected needs it."""
+def budget_of(
+    tables: Tables,
+    blocks: Sequence[Block],
+    *,
+    count: Count,
+    output: int | None = None,
+) -> Budget:
+    """The target of 8,000 tokens; more, up to 40,000, only where what is protected needs it.
+
+    The input never passes 150,000 tokens, less the 4,000 that are reserved for the answer.
+    """
     rules = tables.rules["budget"]
     each = rules["message_characters"]
     fixed = sum(
@@ -165,8 +210,8 @@ def budget_of(tables: Tables, blocks: Sequence[Block], *, count: Count) -> Budge
     )
     limit = min(rules["context"], max(rules["target"], fixed + _FENCES * 4))
     return Budget(
-        limit,
-        output=rules["output"],
+        max(1, min(limit, rules["input"] - rules["reserved"])),
+        output=min(output or rules["output"], rules["reserved"]),
         pools=(
             Pool(name="older", share=rules["older_share"]),
             Pool(name="retrieved", share=rules["retrieved_share"]),

@@ -7,13 +7,13 @@ nothing. Nothing but a share puts private text into the shared part.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bedside.core.turn import Change
 from bedside.core.value import value
 from bedside.flows.companion.gates import KIND_OF
-from bedside.flows.companion.reading import read
+from bedside.flows.companion.inner import DEEDS_HERE
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Kind, Pair, Share, Written
 from bedside.flows.companion.tables import Stage
@@ -23,7 +23,7 @@ __all__ = ["DEEDS", "Deed", "do", "new_draft", "parse_act"]
 
 DEEDS = (
     "invite", "draft", "edit", "approve", "share", "acknowledge", "withdraw", "consent", "prefer",
-    "resume",
+    "forget", "link", "unlink", "resume",
 )  # fmt: skip
 _LEAST_STAGE: Mapping[Kind, int] = {"invitation": 0, "statement": 2, "need": 3, "agreement": 4}
 _CONSENTS = {
@@ -43,6 +43,8 @@ class Deed:
     note: str = "done"
     withdrawn: str = ""
     shared: str = ""
+    consent: tuple[str, bool] | None = None
+    forgotten: str = ""
 
 
 def parse_act(body: str) -> Mapping[str, Any]:
@@ -57,39 +59,33 @@ def parse_act(body: str) -> Mapping[str, Any]:
     return {"id": body.strip()}
 
 
-def do(  # noqa: PLR0911 - one answer for each deed
+def do(
     name: str, body: str, state: Pair, *, person: str, stage: Stage, turn: str, voice: Voice
 ) -> Deed:
     """Do one act for `person`, in whose turn this is."""
     given = parse_act(body)
-    ident = str(given.get("id", "")).strip()
+    ident, text = str(given.get("id", "")).strip(), str(given.get("text", ""))
     acting = _Acting(state, person, stage, turn, voice)
-    if name == "invite":
-        return acting.invite(str(given.get("person") or ident))
+    if state.mine.space and name not in DEEDS_HERE:
+        return Deed(text=voice.pick("acts.alone_here"), note="inner_space")
     if name in {"approve", "acknowledge"} and acting.theirs(ident):
         return acting.acknowledge(ident)
-    if name == "approve":
-        return acting.approve(ident, str(given.get("text", "")))
-    if name == "share":
-        return acting.share(ident)
-    if name == "acknowledge":
-        return acting.unknown()
-    if name == "withdraw":
-        return acting.withdraw(ident)
-    if name == "consent":
-        return acting.consent(ident, given)
-    if name == "edit":
-        return acting.edit(ident, str(given.get("text", "")))
-    if name == "draft":
-        return acting.draft(str(given.get("text") or ident), str(given.get("kind", "")))
-    if name == "prefer":
-        what = str(given.get("text") or ident)[:200]
-        said = read(what, voice.tables.words)
-        if not what or said.skip or said.foreign:
-            return Deed(text=voice.pick("acts.preference_no"), note="refused")
-        add = Change(part="mine", path="preferences", op="add", value=what, by="person")
-        return Deed(text=voice.pick("acts.preference", what=what), changes=(add,))
-    return Deed(text=voice.pick("acts.no_act"), note="unknown_act")
+    acts: Mapping[str, Callable[[], Deed]] = {
+        "invite": lambda: acting.invite(str(given.get("person") or ident)),
+        "approve": lambda: acting.approve(ident, text),
+        "share": lambda: acting.share(ident),
+        "acknowledge": acting.unknown,
+        "withdraw": lambda: acting.withdraw(ident),
+        "consent": lambda: acting.consent(ident, given),
+        "edit": lambda: acting.edit(ident, text),
+        "draft": lambda: acting.draft(text or ident, str(given.get("kind", ""))),
+        "forget": lambda: acting.forget(ident),
+        "link": lambda: acting.link(ident),
+        "unlink": lambda: acting.link(""),
+    }
+    if name not in acts:
+        return Deed(text=voice.pick("acts.no_act"), note="unknown_act")
+    return acts[name]()
 
 
 def new_draft(state: Pair, person: str, kind: Kind, text: str) -> Written:
@@ -200,7 +196,26 @@ class _Acting:
             part="mine", path="consents", op="remove" if off else "add", value=name, by="person"
         )
         form = "acts.consent_off" if off else "acts.consent_on"
-        return Deed(text=self._voice.pick(form, what=_CONSENTS[name]), changes=(change,))
+        text = self._voice.pick(form, what=_CONSENTS[name])
+        return Deed(text=text, changes=(change,), consent=(name, not off))
+
+    def forget(self, ident: str) -> Deed:
+        mine = self._state.mine
+        known = {one.id for part in (mine.facts, mine.people, mine.kept) for one in part}
+        if ident not in known:
+            return Deed(text=self._voice.pick("acts.forget_unknown"), note="unknown_id")
+        change = Change(part="mine", path="forget", op="remove", value=ident, by="person")
+        text = self._voice.pick("acts.forgotten")
+        return Deed(text=text, changes=(change,), forgotten=ident)
+
+    def link(self, to: str) -> Deed:
+        """Link this inner space to a conversation of the person's, or to none; the door checked whose."""
+        if not self._state.mine.space:
+            return Deed(text=self._voice.pick("acts.link_where"), note="no_inner_space")
+        change = Change(part="mine", path="link", op="set", value=to, by="person")
+        return Deed(
+            text=self._voice.pick("acts.linked" if to else "acts.unlinked"), changes=(change,)
+        )
 
     def edit(self, ident: str, text: str) -> Deed:
         draft = self._state.mine.drafted(ident)

@@ -8,6 +8,7 @@ by template. Facts and summaries are made after the answer; nothing of them dela
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,10 +27,12 @@ from bedside.core.turn import (
     Verdict,
 )
 from bedside.core.value import value
+from bedside.flows.companion.asides import memory_step, route_of, settled
 from bedside.flows.companion.blocks import budget_of, reply_blocks, sizes
 from bedside.flows.companion.deeds import new_draft
 from bedside.flows.companion.gates import KIND_OF
-from bedside.flows.companion.moves import Move, move
+from bedside.flows.companion.kept import Kept
+from bedside.flows.companion.moves import Move, answered, move
 from bedside.flows.companion.observers import OBSERVERS, due
 from bedside.flows.companion.recall import Memory, intent_of, routed
 from bedside.flows.companion.reconcile import pair_of
@@ -38,7 +41,8 @@ from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Pair, dump, load, start
 from bedside.flows.companion.tables import Tables, tables_of
 from bedside.flows.companion.tags import TagDecoder, Tagged
-from bedside.flows.companion.talk import unlike
+from bedside.flows.companion.talk import Voice, unlike
+from bedside.flows.companion.wishes import Wish
 from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.grounding.guardrails.policy import guardrails
 from bedside.memory.needs import Recalled, RecallNeed
@@ -63,6 +67,11 @@ def _plan(request: TurnRequest, opened: Opened[Pair]) -> Plan:
     if not (request.person or opened.grant.actor):
         raise InvalidArgument("person", found="", want="the one who writes")
     tables = tables_of(opened.data)
+    begun = opened.state.shared.people or opened.state.mine.turns
+    if request.option("space") and begun and not opened.state.mine.space:
+        raise InvalidArgument(
+            "space", found="a conversation that has begun", want="given with a first message"
+        )
     made = move(request, opened, tables)
     memory = intent_of(
         made.said,
@@ -85,6 +94,8 @@ def _needs(request: TurnRequest, opened: Opened[Pair], memory: Memory) -> tuple[
     """What to remember: of this person alone; other sessions only where consent is on record."""
     if not memory.hits:
         return ()
+    limits, mine = tables_of(opened.data).rules, opened.state.mine
+    budget = limits["budget"]
     shown = tuple(item.key for item in opened.history[-2 * memory.turns :]) if memory.turns else ()
     return (
         RecallNeed(
@@ -93,22 +104,47 @@ def _needs(request: TurnRequest, opened: Opened[Pair], memory: Memory) -> tuple[
             depth="full" if memory.depth == "full" else "light",
             threshold=memory.threshold,
             across=memory.cross_session,
+            linked=mine.linked,
+            boost=1.0 + limits["linked_boost"],
+            messages=budget["cross_session"] + budget["retrieved"],
+            facts=limits["context"]["facts"],
             shown=shown,
             deadline_ms=500,
         ),
     )
 
 
-def _recalled(view: View[Pair]) -> tuple[Item, ...]:
-    """Messages of this person's from before, as the memory room found them; never learned again."""
-    return tuple(
-        Item(one.line, key=one.key)
-        for found in view.gathered.values()
-        if isinstance(found, Got) and isinstance(found.value, Recalled)
-        for one in found.value.items
-        if one.kind in {"message", "profile"}
-        or (one.kind != "message" and one.session != view.opened.session)
-    )
+def _recalled(view: View[Pair], memory: Memory, tables: Tables) -> tuple[Item, ...]:
+    """What the memory room found of this person's from before; never learned again.
+
+    Of other sessions as many heads as the depth says and at most ten messages, of this one at most five,
+    and the profile's facts; the best first in each kind.
+    """
+    budget = tables.rules["budget"]
+    room = {
+        "head": memory.hits,
+        "other": budget["cross_session"],
+        "here": min(memory.hits, budget["retrieved"]),
+        "profile": tables.rules["context"]["facts"],
+    }
+    kept: list[Item] = []
+    for found in view.gathered.values():
+        if not isinstance(found, Got) or not isinstance(found.value, Recalled):
+            continue
+        for one in found.value.items:
+            here = one.session == view.opened.session
+            kind = {"profile": "profile", "message": "here" if here else "other"}.get(
+                one.kind, "" if here or one.kind == "fact" else "head"
+            )
+            if kind and room[kind] > 0:
+                room[kind] -= 1
+                own = " (from your inner thoughts)" if one.session in _linked(view) else ""
+                kept.append(Item(f"{one.line}{own}", key=one.key))
+    return tuple(kept)
+
+
+def _linked(view: View[Pair]) -> tuple[str, ...]:
+    return view.opened.state.mine.linked
 
 
 def _turn(view: View[Pair]) -> Turn:
@@ -122,8 +158,26 @@ def _no_more(view: View[Pair]) -> tuple[Any, ...]:
     return ()
 
 
-_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed"})
+_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed", "wish"})
 """Kinds of answers that come in the same words each time: where help is, and what was done."""
+_OWN_WORDS = frozenset({"inner", "first"})
+"""Kinds whose rules write the reply themselves, whichever side flow a model would be asked for."""
+
+
+def _wish(view: View[Pair]) -> tuple[Wish, Kept | None] | None:
+    """What came of a request to keep something; `None` where there was none, or rules refused it."""
+    turn = _turn(view)
+    if turn.move.wish is None or turn.move.wish.why:
+        return None
+    return settled(view, turn.tables, turn.move.wish)
+
+
+def _noted(view: View[Pair]) -> str:
+    """What is said of it."""
+    found, turn = _wish(view), _turn(view)
+    if found is None:
+        return ""
+    return answered(Voice(turn.tables, turn.move.state, _person(view)), found[0])
 
 
 def _templated(view: View[Pair]) -> Draft:
@@ -132,9 +186,10 @@ def _templated(view: View[Pair]) -> Draft:
     if not text:
         tables = _turn(view).tables
         side = tables.texts["side"].get(made.side, "") if made.side else ""
+        side = "" if made.kind in _OWN_WORDS else side
         other = made.state.shared.other(_person(view)) or "the other person"
         text = side.replace("{other}", other) or made.reply
-        text = "\n\n".join(one for one in (text, made.after) if one)
+        text = "\n\n".join(one for one in (text, _noted(view), made.after) if one)
     if made.kind not in _AS_IT_STANDS:
         said = [item.body for item in view.opened.history if item.role == "assistant"]
         text = unlike(text or "I am here.", said, _turn(view).tables.texts["again"])
@@ -162,24 +217,34 @@ def _next(view: View[Pair]) -> Step[Pair] | None:
     turn = _turn(view)
     if turn.move.fixed and view.request.option("call", "yes") != "no":
         return None
-    if not view.done:
+    wished = turn.move.wish is not None and not turn.move.reply and not turn.move.fixed
+    if not view.done and not wished:
         return _reply(view, turn)
     if "model" not in view.opened.can or turn.move.fixed:
         return None
-    first, names = view.done[0], [done.step.name for done in view.done if done.step]
-    tags = first.draft.payload
+    names = [done.step.name for done in view.done if done.step]
+    by_model = wished or view.done[0].draft.by.startswith("model")  # a template says all at once
+    tags = view.done[0].draft.payload if view.done else None
     asked = isinstance(tags, Tagged) and tags.dispatch and not turn.move.side
     if asked and "dispatch" not in names:
         return _reply(view, turn, side="dispatch", lead=_lead(view))
-    if not _said(view) and "template" not in names:
+    step = memory_step(view, turn.tables, turn.move.wish) if by_model else None
+    if step is not None:
+        return step
+    if turn.move.reply and not _said(view) and "template" not in names:
         return _by_rule("template", lambda v: Draft(text=_turn(v).move.reply, by="rules"))
-    if _after(view) and "after" not in names and first.draft.by.startswith("model"):
+    if _after(view) and "after" not in names and by_model:
         return _by_rule("after", lambda v: Draft(text=_lead(v) + _after(v), by="rules"))
     return None
 
 
 def _said(view: View[Pair]) -> str:
-    return "".join(done.verdict.text for done in view.done).strip()
+    return "".join(done.verdict.text for done in _shown(view)).strip()
+
+
+def _shown(view: View[Pair]) -> list[Done[Pair]]:
+    """The steps whose words a person sees."""
+    return [one for one in view.done if one.step is None or one.step.release != "never"]
 
 
 def _lead(view: View[Pair]) -> str:
@@ -201,7 +266,7 @@ def _after(view: View[Pair]) -> str:
             "{other}", turn.move.state.shared.other(_person(view)) or "the other person"
         )
         after = "\n\n".join(one for one in (after, offer) if one)
-    return after
+    return "\n\n".join(one for one in (_noted(view), after) if one)
 
 
 def _model_draft(view: View[Pair]) -> Any:
@@ -248,7 +313,7 @@ def _reply(view: View[Pair], turn: Turn, *, side: str = "", lead: str = "") -> S
         message=view.request.text,
         person=_person(view),
         count=view.opened.count,
-        retrieved=_recalled(view),
+        retrieved=_recalled(view, turn.memory, tables),
         prompt=declared["prompt"] if declared else "",
     )
     route = routed(
@@ -257,12 +322,15 @@ def _reply(view: View[Pair], turn: Turn, *, side: str = "", lead: str = "") -> S
         drafting=made.kind == "draft",
         mediating=len(made.state.shared.people) > 1,
     )
+    route = route_of(declared, route) if declared else route
+    thinking = int(view.opened.pinned.get("thinking_tokens") or 0)
+    output = declared["output"] if declared else None
     return Step(
         name=name or "reply",
         blocks=tuple(blocks),
-        budget=budget_of(tables, blocks, count=view.opened.count),
+        budget=budget_of(tables, blocks, count=view.opened.count, output=output),
         layout="balanced",
-        route=route,
+        route=replace(route, thinking=thinking if route.role == "writer" else 0),
         decoder=partial(TagDecoder, lead=lead),
         checks=(_CIVIL, _civil(tables)),
         unaided=_unwritten if lead else _templated,
@@ -288,22 +356,26 @@ def _civil(tables: Tables) -> Check:
 def _compose(view: View[Pair]) -> Done[Pair]:
     if not view.done:
         return Done(step=None, draft=Draft(text=""), verdict=Verdict(text=""), prompt=None)
-    first = view.done[0]
+    shown = _shown(view)
+    if not shown:
+        return Done(step=None, draft=Draft(text=""), verdict=Verdict(text=""), prompt=None)
+    first = shown[0]
     verdict = Verdict(
-        text="".join(done.verdict.text for done in view.done),
-        claims=first.verdict.claims if len(view.done) == 1 else (),
-        removed=tuple(one for done in view.done for one in done.verdict.removed),
+        text="".join(done.verdict.text for done in shown),
+        claims=first.verdict.claims if len(shown) == 1 else (),
+        removed=tuple(one for done in shown for one in done.verdict.removed),
         findings=first.verdict.findings,
     )
     draft = Draft(
         text=verdict.text,
         payload=_fields(view),
-        by=first.draft.by if first.verdict.text.strip() else view.done[-1].draft.by,
+        by=first.draft.by if first.verdict.text.strip() else shown[-1].draft.by,
         cut=first.draft.cut and bool(first.verdict.text.strip()),
     )
     return Done(
-        step=first.step, draft=draft, verdict=verdict, prompt=first.prompt, calls=first.calls
-    )
+        step=first.step, draft=draft, verdict=verdict, prompt=first.prompt,
+        calls=tuple(one for done in view.done for one in done.calls),
+    )  # fmt: skip
 
 
 def _fields(view: View[Pair]) -> dict[str, Any]:
@@ -327,10 +399,15 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
         "draft": {"id": latest.id, "kind": latest.kind, "text": latest.text, "state": latest.state}
         if latest
         else None,
-        "dispatch": tags.dispatch or made.side or None,
+        "dispatch": tags.dispatch
+        or made.dispatch
+        or (made.side if made.kind not in _OWN_WORDS else None)
+        or None,
         "intensity": tags.intensity or made.said.intensity,
-        "templated": not any(done.draft.by.startswith("model") for done in view.done),
-        "deed": {"name": made.deed, "outcome": made.note} if made.deed else None,
+        "templated": not any(done.draft.by.startswith("model") for done in _shown(view)),
+        "space": state.mine.space or "conversation",
+        "kept": _kept_field(view),
+        "deed": {"name": made.deed, "outcome": _outcome(view)} if made.deed else None,
         "shares": [
             {"id": one.id, "author": one.author, "kind": one.kind, "state": one.state}
             for one in state.shared.shares
@@ -345,6 +422,8 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
             "cross_session": memory.cross_session,
             "why": memory.why,
             "facts": len(state.mine.facts),
+            "people": len(state.mine.people),
+            "linked": len(state.mine.linked),
             "summary": state.mine.summary is not None,
         },
         "router": {
@@ -371,10 +450,30 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
     }
 
 
+def _outcome(view: View[Pair]) -> str:
+    found = _wish(view)
+    return "refused" if found is not None and found[1] is None else _turn(view).move.note
+
+
+def _kept_field(view: View[Pair]) -> dict[str, Any] | None:
+    """What this turn was asked to keep: the line and its words, or why not."""
+    made = _turn(view).move
+    if made.wish is None:
+        return None
+    wish, kept = _wish(view) or (made.wish, None)
+    return {
+        "id": kept.id if kept else None, "kind": wish.kind, "line": wish.line or None,
+        "quote": wish.quote, "refused": wish.why or None,
+    }  # fmt: skip
+
+
 def _changes(view: View[Pair]) -> tuple[Change, ...]:
     """Those of the rules, and what the model read: its draft, its intensity. Never a stage."""
     made = _turn(view).move
     changes = list(made.changes)
+    found = _wish(view)
+    if found is not None and found[1] is not None:
+        changes.append(Change(part="mine", path="kept", op="add", value=found[1], by="person"))
     written = _model_draft(view)
     if written is not None and not made.offered:
         changes.append(Change(part="mine", path="drafts", op="add", value=written, by="model"))
@@ -403,9 +502,16 @@ def _jobs(view: View[Pair]) -> tuple[Job, ...]:
     before, now = pair_of(view.opened.state.shared), pair_of(turn.move.state.shared)
     if now and now != before and "model" in view.opened.can:
         jobs.append(Job(kind="companion.reconcile"))
-    if turn.move.deed == "consent" and turn.move.note == "done":
-        given = "on" if turn.move.state.mine.consents else "off"
-        jobs.append(Job(kind="companion.kept", payload=(("consent", given),)))
+    if turn.move.consent is not None:
+        name, on = turn.move.consent
+        payload = (("consent", name), ("given", "on" if on else "off"))
+        jobs.append(Job(kind="companion.kept", payload=payload))
+    if turn.move.forgotten:
+        jobs.append(Job(kind="companion.kept", payload=(("forget", turn.move.forgotten),)))
+    was, link = view.opened.state.mine.link, turn.move.state.mine.link
+    if was != link:
+        payload = (("from", was), ("to", link))
+        jobs.append(Job(kind="companion.linked", payload=payload))
     if view.request.act is None and turn.move.kind not in {"danger", "halted"}:
         jobs += due(view, turn.tables, turn.move)
     return tuple(jobs)

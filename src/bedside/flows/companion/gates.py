@@ -7,6 +7,8 @@ has named a need and the other agreed to it. A withdrawn share closes its gate a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bedside.flows.companion.reading import Said
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Stage, Tables
@@ -19,7 +21,10 @@ _LAST_OWN = 2
 
 
 def stage_of(state: Pair, tables: Tables) -> Stage:
-    """The person's stage: their own up to 2; then what both did decides."""
+    """The person's stage: their own up to 2; then what both did decides. An inner space has none."""
+    if state.mine.space:
+        prompt = "linked_thoughts" if state.mine.link else "inner_work"
+        return replace(tables.stages[0], name="inner", mode="WITNESS", prompt=prompt)
     number = min(state.mine.stage, _LAST_OWN)
     if number == _LAST_OWN and state.shared.acknowledged_by_both("statement"):
         number = 4 if state.shared.acknowledged_by_both("need") else 3

@@ -11,7 +11,8 @@ from typing import Any
 
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
-from bedside.flows.companion.deeds import Deed, acknowledge, do, new_draft
+from bedside.flows.companion import inner
+from bedside.flows.companion.deeds import Deed, acknowledge, do, new_draft, parse_act
 from bedside.flows.companion.gates import KIND_OF, confirms_heard, stage_of
 from bedside.flows.companion.reading import Said, read
 from bedside.flows.companion.reconcile import gap_of
@@ -21,9 +22,10 @@ from bedside.flows.companion.state import Gap, Kind, Pair, Share
 from bedside.flows.companion.tables import Stage, Tables
 from bedside.flows.companion.talk import Voice
 from bedside.flows.companion.wall import overlaps
+from bedside.flows.companion.wishes import Wish, asked, wish_of
 from bedside.flows.flow import Opened
 
-__all__ = ["Move", "move"]
+__all__ = ["Move", "answered", "move"]
 
 _SUBSTANTIAL = 8
 _GIVE = (
@@ -42,7 +44,8 @@ _GIVE = (
 class Move:
     """What rules make of a turn.
 
-    `fixed` is the whole answer where a model is not to be asked. `reply` is what stands where no
+    `wish` is what the person asks to have kept, as the rules judge it; `opening` tells a model what kind
+    of beginning a first message is. `consents` are what a deed gave or took back. `fixed` is the whole answer where a model is not to be asked. `reply` is what stands where no
     model can; `after` comes behind a model's reply too. `state` is the state as this turn's changes
     leave it.
     """
@@ -62,6 +65,11 @@ class Move:
     note: str = ""
     offered: str = ""
     withdrawn: str = ""
+    dispatch: str = ""
+    opening: str = ""
+    wish: Wish | None = None
+    consent: tuple[str, bool] | None = None
+    forgotten: str = ""
     shown: tuple[str, ...] = field(default=())
 
 
@@ -77,6 +85,16 @@ class _Making:
         self.before = stage_of(self.state, tables)
         self.voice = Voice(tables, self.state, self.person)
         self.shown: list[str] = []
+
+    def begin(self) -> None:
+        """Who writes takes part; a new space of their own is marked as one."""
+        fresh = not self.state.shared.people and not self.state.mine.turns
+        self.put("shared", "join", "add", self.person)
+        if self.request.option("space") == "inner" and fresh:
+            self.put("mine", "space", "set", "inner")
+            if link := self.request.option("link"):
+                self.put("mine", "link", "set", link)
+            self.before = stage_of(self.state, self.tables)
 
     def put(self, part: Any, path: str, op: Any, item: object, *, by: Any = "rule") -> None:
         self.add(Change(part=part, path=path, op=op, value=item, by=by))
@@ -107,7 +125,7 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     turn = _Making(request, opened, tables)
     safety, mine = tables.safety, turn.state.mine
     helped = help_text(safety, country=opened.pinned.get("country", ""))
-    turn.put("shared", "join", "add", turn.person)
+    turn.begin()
     name, _, body = request.act[0].partition(":") if request.act else ("", "", "")
     body = request.act[1] if request.act else body
     danger = danger_in(request.text if not name else body, safety)
@@ -130,6 +148,8 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
 
 
 def _deed(turn: _Making, name: str, body: str) -> Move:
+    if name == "prefer":
+        return _preferred(turn, body)
     done: Deed = do(
         name,
         body,
@@ -152,7 +172,28 @@ def _deed(turn: _Making, name: str, body: str) -> Move:
         deed=name,
         note=done.note,
         withdrawn=done.withdrawn,
+        consent=done.consent,
+        forgotten=done.forgotten,
     )
+
+
+def _preferred(turn: _Making, body: str) -> Move:
+    """A wish given as a deed: judged like one that is said."""
+    given = parse_act(body)
+    what = str(given.get("text") or given.get("id", ""))[:1_000]
+    wish = wish_of(what, turn.tables, other=turn.state.shared.other(turn.person) or "")
+    return turn.made(
+        "deed", deed="prefer", wish=wish, note="refused" if wish.why else "done",
+        fixed=answered(turn.voice, wish) if wish.why else "",
+    )  # fmt: skip
+
+
+def answered(voice: Voice, wish: Wish) -> str:
+    """What is said to a request to keep something: the line that is kept, or why it cannot be."""
+    if wish.why:
+        return voice.say(voice.tables.texts["acts"]["memory_no"][wish.why])
+    form = "acts.preference" if wish.kind == "preference" else "acts.kept_fact"
+    return voice.pick(form, what=wish.line)
 
 
 def _count(turn: _Making) -> None:
@@ -172,6 +213,12 @@ def _count(turn: _Making) -> None:
 
 def _spoken(turn: _Making, *, concern: str) -> Move:
     said, voice, stage = turn.said, turn.voice, turn.before
+    other = turn.state.shared.other(turn.person) or ""
+    wish = asked(said.text, turn.tables, other=other)
+    if wish is not None and wish.whole and turn.opened.state.mine.turns:
+        return _wished(turn, wish, concern)
+    if turn.state.mine.space:
+        return _inner(turn, concern, wish)
     if stage.id == 0:
         return _onboarding(turn, concern)
     if said.foreign:
@@ -189,10 +236,47 @@ def _spoken(turn: _Making, *, concern: str) -> Move:
     if begun:
         reply, kind = " ".join(one for one in (reply, begun) if one), "advanced"
         offered = ""
-    after = "\n\n".join(one for one in (concern, _delivered(turn), _gaps(turn), offered) if one)
+    refused = answered(voice, wish) if wish is not None and wish.why else ""
+    parts = (concern, refused, _delivered(turn), _gaps(turn), offered)
+    after = "\n\n".join(one for one in parts if one)
     if said.intensity >= turn.tables.rules["router"]["intense"] and kind == "stage":
         reply = f"{reply} {voice.pick('intense')}"
-    return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn))
+    return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn), wish=wish)
+
+
+def _wished(turn: _Making, wish: Wish, concern: str) -> Move:
+    """A message that is a request to keep something, or one whose request is refused."""
+    text = answered(turn.voice, wish)
+    if not wish.why:
+        return turn.made("wish", after=concern, wish=wish)
+    return turn.made("wish", fixed="\n\n".join(one for one in (text, concern) if one), wish=wish)
+
+
+def _inner(turn: _Making, concern: str, wish: Wish | None) -> Move:
+    """A turn in a space of the person's own."""
+    said, voice, mine = turn.said, turn.voice, turn.opened.state.mine
+    if said.stop and mine.turns:
+        return turn.made("pause", fixed=voice.pick("pause"))
+    if said.foreign:
+        return turn.made("memory", fixed=voice.pick("memory"))
+    if said.process:
+        return turn.made("process", fixed=voice.pick("inner.process"))
+    linked = bool(turn.state.mine.link)
+    refused = answered(voice, wish) if wish is not None and wish.why else ""
+    after = "\n\n".join(one for one in (concern, refused) if one)
+    if not mine.turns:
+        substance = len(said.text.split()) >= _SUBSTANTIAL
+        text = inner.greeting(voice, said, linked=linked, substance=substance)
+        return turn.made("inner", reply=text, after=after, side="first_message", wish=wish,
+                         opening="They begin inner work.")  # fmt: skip
+    reply = inner.reply(voice, said)
+    if said.intensity >= turn.tables.rules["router"]["intense"]:
+        reply = f"{reply} {voice.pick('intense')}"
+    side = _side(turn)
+    if side in {"", "inner_work"}:
+        side = "linked_thoughts" if linked else "inner_work"
+        return turn.made("inner", reply=reply, after=after, side=side, wish=wish)
+    return turn.made("stage", reply=reply, after=after, side=side, wish=wish)
 
 
 def _side(turn: _Making) -> str:
@@ -200,11 +284,32 @@ def _side(turn: _Making) -> str:
     wanted = turn.request.option("side")
     if turn.tables.side.get(wanted, {}).get("release", "never") != "never":
         return wanted
-    plain = turn.said.text.lower()
-    for name in ("meditation", "gratitude", "inner"):
-        if any(form in plain for form in turn.tables.words[name]):
-            return "inner_work" if name == "inner" else name
-    return ""
+    return next((name for name in _wanted(turn) if name != "router"), "")
+
+
+def _wanted(turn: _Making) -> list[str]:
+    """The side flows whose words stand in the message, in the order in which they are declared."""
+    plain = " ".join(turn.said.text.lower().replace("’", "'").split())
+    return [
+        name
+        for name, declared in turn.tables.side.items()
+        if declared["release"] != "never"
+        and any(form in plain for form in declared.get("words", ()))
+    ]
+
+
+_WAYS = {"inner_work": "INNER_WORK", "meditation": "MEDITATION", "gratitude": "GRATITUDE"}
+
+
+def _router(turn: _Making) -> Move | None:
+    """Before a session: somebody who does not know where to begin is shown the ways, or sent one."""
+    wanted = _wanted(turn)
+    asked_for = turn.request.option("side") == "router" or "router" in wanted
+    if turn.opened.state.mine.stage or not asked_for:
+        return None
+    turn.put("mine", "turns", "set", turn.opened.state.mine.turns)  # no turn of a session yet
+    way = next((_WAYS[name] for name in wanted if name in _WAYS), "")
+    return turn.made("side", reply=turn.voice.pick("side.router"), side="router", dispatch=way)
 
 
 def _process(turn: _Making, stage: Stage) -> str:
@@ -213,18 +318,19 @@ def _process(turn: _Making, stage: Stage) -> str:
 
 def _onboarding(turn: _Making, concern: str) -> Move:
     said, voice, mine = turn.said, turn.voice, turn.opened.state.mine
+    routed = _router(turn)
+    if routed is not None:
+        return routed
     if mine.turns == 0:
-        guest = turn.person in turn.opened.state.shared.invited
-        text = voice.pick("onboarding.invited" if guest else "onboarding.first")
-        if turn.state.shared.other(turn.person) is None:
-            text = f"{text}\n\n{voice.pick('onboarding.uninvited')}"
-    elif said.process:
+        return _first(turn, concern)
+    if said.process:
         text = _process(turn, turn.before)
     elif said.no and not said.yes:
         text = voice.pick("onboarding.refused")
     elif said.yes or (len(said.text.split()) >= _SUBSTANTIAL and not said.question):
         turn.put("mine", "stage", "set", 1)
         turn.put("mine", "since", "set", 0)
+        turn.put("mine", "before", "set", len(turn.opened.history) + 1)
         text = voice.pick("begun")
         if len(said.text.split()) >= _SUBSTANTIAL:
             text = f"{voice.reflection(said)} {voice.pick('witnessing.ask')}"
@@ -232,6 +338,20 @@ def _onboarding(turn: _Making, concern: str) -> Move:
     else:
         text = voice.pick("onboarding.again")
     return turn.made("onboarding", fixed="\n\n".join(one for one in (text, concern) if one))
+
+
+def _first(turn: _Making, concern: str) -> Move:
+    """The first message of a conversation: by the model where there is one, else a fixed text."""
+    said, voice = turn.said, turn.voice
+    guest = turn.person in turn.opened.state.shared.invited
+    other = turn.state.shared.other(turn.person)
+    text = voice.pick("onboarding.invited" if guest else "onboarding.first")
+    if len(said.text.split()) >= _SUBSTANTIAL and not said.question:
+        text = f"{text} {voice.pick('onboarding.told')}"
+    alone = voice.pick("onboarding.uninvited") if other is None else ""
+    opening = f"They were invited by {other}." if guest else "They open a new conversation."
+    after = "\n\n".join(one for one in (alone, concern) if one)
+    return turn.made("first", reply=text, after=after, side="first_message", opening=opening)
 
 
 def _witnessing(turn: _Making) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""What happens after an answer: facts, the rolling summary, references in doubt. Pure.
+"""What happens after an answer: facts, people, the rolling summary, references in doubt. Pure.
 
 Observers are flows whose words nobody sees. They read one person's own conversation under a grant of
 their own and change that person's own part; a fact that is not in a message of theirs is refused.
@@ -6,16 +6,18 @@ their own and change that person's own part; a fact that is not in a message of 
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bedside.core.context import Block, Budget, Item
-from bedside.core.turn import Change, Draft, Job, Plan, Quote, Route, TurnRequest
+from bedside.core.context import Block, Item
+from bedside.core.turn import Change, Draft, Job, Plan, TurnRequest
+from bedside.flows.companion.asides import hidden
 from bedside.flows.companion.moves import Move
+from bedside.flows.companion.people import may_name, people_by_rule, people_of
 from bedside.flows.companion.reconcile import pair_of
 from bedside.flows.companion.reduce import reduce
 from bedside.flows.companion.safety import attacking
@@ -24,11 +26,11 @@ from bedside.flows.companion.state import start as beginning
 from bedside.flows.companion.tables import Tables, tables_of
 from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.language.sentences import sentences
-from bedside.memory.facts import Diff, Own, Upsert, read_diff
+from bedside.memory.facts import CATEGORIES, Diff, Fact, Own, Upsert, read_diff
 from bedside.memory.summaries import Rhythm, Summary, extract
 from bedside.memory.summaries import due as summary_due
 
-__all__ = ["OBSERVERS", "due", "facts_by_rule", "own_messages"]
+__all__ = ["OBSERVERS", "due", "facts_by_rule", "own_messages", "with_room"]
 
 _MESSAGES = 6
 _LONGEST_FACT = 200
@@ -51,7 +53,7 @@ def own_messages(history: Sequence[Item]) -> tuple[Own, ...]:
     )
 
 
-def facts_by_rule(own: Sequence[Own]) -> Diff:
+def facts_by_rule(own: Sequence[Own], *, categories: Sequence[str] = CATEGORIES) -> Diff:
     """The last message's telling sentences as they stand, each under one category."""
     found: list[Upsert] = []
     for message in own[-1:]:
@@ -59,7 +61,9 @@ def facts_by_rule(own: Sequence[Own]) -> Diff:
             sentence = message.text[start:end].strip()
             if not 12 <= len(sentence) <= _LONGEST_FACT or sentence.endswith("?"):  # noqa: PLR2004
                 continue
-            category = next((name for name, cue in _CUES if cue.search(sentence)), None)
+            category = next(
+                (name for name, cue in _CUES if name in categories and cue.search(sentence)), None
+            )
             if category is not None:
                 found.append(
                     Upsert(category=category, text=sentence, quote=sentence, source=message.source)
@@ -67,14 +71,31 @@ def facts_by_rule(own: Sequence[Own]) -> Diff:
     return Diff(upsert=tuple(found))
 
 
+def with_room(facts: Sequence[Fact], diff: Diff, *, most: int) -> Diff:
+    """The diff with deletions that make room in a full ledger: the oldest of the fullest category."""
+    left = [one for one in facts if one.id not in diff.delete]
+    known = {one.text for one in left}
+    new = [one for one in diff.upsert if one.text not in known]
+    gone = list(diff.delete)
+    while left and len(left) + len(new) > most:
+        counts = Counter(one.category for one in left)
+        fullest = max(counts, key=lambda name: counts[name])
+        oldest = next(one for one in left if one.category == fullest)
+        left.remove(oldest)
+        gone.append(oldest.id)
+    return Diff(upsert=diff.upsert, delete=tuple(gone))
+
+
 def due(view: View[Pair], tables: Tables, move: Move) -> list[Job]:
     """The observers that a turn leaves work for."""
     jobs = [Job(kind="companion.facts")]
+    if may_name(move.said.text):
+        jobs.append(Job(kind="companion.people"))
     messages, tokens = _extent(view)
-    rhythm = _rhythm(tables, inner=move.side in {"inner_work", "linked_thoughts"})
+    rhythm = _rhythm(tables, inner=bool(move.state.mine.space))
     upto = move.state.mine.summary.upto if move.state.mine.summary else 0
     if summary_due(messages, tokens, upto=upto, rhythm=rhythm):
-        jobs.append(Job(kind="companion.summary", payload=(("inner", str(move.side)),)))
+        jobs.append(Job(kind="companion.summary"))
     mine, said = move.state.mine, move.said
     doubt = said.unsure and not said.reference and not said.commitment
     if doubt and "model" in view.opened.can and mine.turns >= mine.rest_until:
@@ -100,25 +121,6 @@ def _rhythm(tables: Tables, *, inner: bool) -> Rhythm:
     )
 
 
-class _Json:
-    """Collects one JSON answer; nothing of it is shown."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def feed(self, delta: str) -> Sequence[str | Quote]:
-        self._text += delta
-        return ()
-
-    def finish(self) -> Draft:
-        start, end = self._text.find("{"), self._text.rfind("}")
-        try:
-            tree = json.loads(self._text[start : end + 1]) if 0 <= start < end else None
-        except (ValueError, RecursionError):
-            tree = None
-        return Draft(text=self._text, payload=tree if isinstance(tree, dict) else None, by="model")
-
-
 def _plan(request: TurnRequest, opened: Opened[Pair], *, name: str) -> Plan:
     del request
     tables_of(opened.data)
@@ -129,34 +131,20 @@ def _step(view: View[Pair], *, name: str, prompt: str) -> Step[Pair] | None:
     if view.done or "model" not in view.opened.can:
         return None
     tables = tables_of(view.opened.data)
-    rules = tables.rules["budget"]
     mine = view.opened.state.mine
     history = [item for item in view.opened.history if item.body.strip()]
+    if name == "companion.people":
+        history = [item for item in history if item.role == "user"]
     lines = history[-_MESSAGES:] if name != "companion.summary" else history
     said = [
         Item(f"{'Person' if item.role == 'user' else 'Guide'}: {item.body}", key=item.key)
         for item in lines
     ]
     known = [Item(f"{one.id} {one.category}: {one.text}", key=one.id) for one in mine.facts]
-    blocks = [
-        Block("task", Item(tables.prompt(prompt), key="task"), slot="system", zone="primacy",
-              stability="static", protected=True, priority=100, trust="ours"),
-        Block("conversation", said, shrink="drop_oldest", priority=60, keep=1),
-    ]  # fmt: skip
+    blocks = [Block("conversation", said, shrink="drop_oldest", priority=60, keep=1)]
     if known and name == "companion.facts":
         blocks.append(Block("facts so far", known, priority=50))
-    return Step(
-        name=name,
-        blocks=tuple(blocks),
-        budget=Budget(rules["target"], output=rules["output_json"]),
-        layout="balanced",
-        route=Route(role="mechanic"),
-        decoder=_Json,
-        checks=(),
-        unaided=_unwritten,
-        release="never",
-        repairs=0,
-    )
+    return hidden(name, tables, blocks, declared=prompt)
 
 
 def _tree(view: View[Pair]) -> dict[str, Any] | None:
@@ -169,19 +157,39 @@ def _learned(view: View[Pair]) -> tuple[Change, ...]:
     if not own:
         return ()
     tree = _tree(view)
-    diff = read_diff(tree) if tree is not None else facts_by_rule(own)
-    by = "observer"
-    changes = (
-        [Change(part="mine", path="facts", op="set", value=(diff, own), by=by)]
-        if diff.upsert or diff.delete
-        else []
-    )
-    return tuple(changes)
+    most, categories = _ledger(view)
+    diff = read_diff(tree) if tree is not None else facts_by_rule(own, categories=categories)
+    if tree is None:
+        diff = with_room(view.opened.state.mine.facts, diff, most=most)
+    if not diff.upsert and not diff.delete:
+        return ()
+    value = (diff, own, most, categories)
+    return (Change(part="mine", path="facts", op="set", value=value, by="observer"),)
+
+
+def _ledger(view: View[Pair]) -> tuple[int, tuple[str, ...]]:
+    """Most facts of a session, and their categories."""
+    declared = tables_of(view.opened.data).rules["facts"]
+    return int(declared["most"]), tuple(declared["categories"])
+
+
+def _met(view: View[Pair]) -> tuple[Change, ...]:
+    """The people of the person's own messages; those who take part here are none."""
+    own = own_messages(view.opened.history)
+    tree, shared = _tree(view), view.opened.state.shared
+    mentions = people_of(tree) if tree is not None else people_by_rule(own)
+    if not own or not mentions:
+        return ()
+    most, categories = _ledger(view)
+    people = int(tables_of(view.opened.data).side["people"]["most"])
+    names = (*shared.people, *shared.invited)
+    value = (mentions, own, names, (people, most), categories)
+    return (Change(part="mine", path="people", op="set", value=value, by="observer"),)
 
 
 def _summarised(view: View[Pair]) -> tuple[Change, ...]:
     tables = tables_of(view.opened.data)
-    rhythm = _rhythm(tables, inner=bool(view.request.option("inner")))
+    rhythm = _rhythm(tables, inner=bool(view.opened.state.mine.space))
     history = [item for item in view.opened.history if not _ACT.match(item.body.strip())]
     state = view.opened.state
     tokens = sum(view.opened.count(item.body) for item in history)
@@ -263,11 +271,6 @@ def _no_answer(view: View[Pair]) -> Draft | None:
     return None
 
 
-def _unwritten(view: View[Pair]) -> Draft:
-    del view
-    return Draft(text="", by="rules")
-
-
 def _nothing(view: View[Pair]) -> Done[Pair]:
     return view.done[-1]
 
@@ -280,22 +283,8 @@ def _reconciling(view: View[Pair]) -> Step[Pair] | None:
         return None
     tables = tables_of(view.opened.data)
     texts = [Item(one.text, key=one.id) for one in shared.live("statement") if one.id in pair]
-    return Step(
-        name="companion.reconcile",
-        blocks=(
-            Block("task", Item(tables.prompt("reconciler"), key="task"), slot="system",
-                  zone="primacy", stability="static", protected=True, priority=100, trust="ours"),
-            Block("statements", texts, protected=True, priority=90),
-        ),
-        budget=Budget(tables.rules["budget"]["target"], output=tables.rules["budget"]["output_json"]),
-        layout="balanced",
-        route=Route(role="writer"),
-        decoder=_Json,
-        checks=(),
-        unaided=_unwritten,
-        release="never",
-        repairs=0,
-    )  # fmt: skip
+    statements = Block("statements", texts, protected=True, priority=90)
+    return hidden("companion.reconcile", tables, (statements,), declared="reconciler")
 
 
 def _reconciled(view: View[Pair]) -> tuple[Change, ...]:
@@ -315,6 +304,7 @@ def _reconciled(view: View[Pair]) -> tuple[Change, ...]:
 
 OBSERVERS = {
     "companion.facts": _observer("companion.facts", "facts", _learned),
+    "companion.people": _observer("companion.people", "people", _met),
     "companion.summary": _observer("companion.summary", "summary", _summarised),
     "companion.reconcile": replace(
         _observer("companion.reconcile", "reconciler", _reconciled), next=_reconciling

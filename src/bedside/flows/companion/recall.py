@@ -80,14 +80,21 @@ def _chosen(said: Said, mine: Mine, stage: Stage, distress: int) -> tuple[Intent
 
 
 def parted(
-    history: Sequence[Item], memory: Memory, *, messages: int
+    history: Sequence[Item],
+    memory: Memory,
+    *,
+    messages: int,
+    before: int = 0,
+    before_most: int = 0,
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """(older, protected): whole turns, oldest first; what the first trim leaves of a conversation.
 
-    An empty message (a deed's) goes with its turn's answer, never alone.
+    An empty message (a deed's) goes with its turn's answer, never alone. Of the `before` first
+    messages, which were said before the person began, the latest `before_most` stay.
     """
     if memory.turns < 1:
         return (), ()
+    history = history[max(0, min(before, len(history)) - before_most) :]
     items = [item for item in turns(history) if item.body.strip()]
     units = list(dict.fromkeys(item.unit for item in items))
     whole = {

@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 from typing import Any, cast
 
 from bedside.core.turn import Change
+from bedside.flows.companion.kept import Kept, Reflection
+from bedside.flows.companion.people import Mention, as_facts, met
 from bedside.flows.companion.state import Gap, Mine, Pair, Share, Shared, Written
 from bedside.flows.companion.wall import runs
 from bedside.memory.facts import Diff, Own, apply
@@ -151,9 +153,68 @@ def _drafts(mine: Mine, draft: Any) -> Mine:
 
 def _facts(mine: Mine, learned: Any) -> Mine:
     """A diff over the person's own messages, applied to the ledger as it is now; at most 20 stay."""
-    diff, own = cast("tuple[Diff, tuple[Own, ...]]", learned)
-    facts, refused = apply(mine.facts, diff, own, most=_MOST_KEPT)
+    diff, own, most, categories = cast(
+        "tuple[Diff, tuple[Own, ...], int, tuple[str, ...]]", learned
+    )
+    facts, refused = apply(mine.facts, diff, own, most=most, categories=categories)
+    facts = tuple(one for one in facts if one.id not in mine.forgotten)
     return replace(mine, facts=facts, facts_refused=mine.facts_refused + len(refused))
+
+
+def _people(mine: Mine, learned: Any) -> Mine:
+    """Mentions over the person's own messages; who is new by name is a fact of the People category too."""
+    mentions, own, names, most, categories = cast(
+        "tuple[tuple[Mention, ...], tuple[Own, ...], tuple[str, ...], tuple[int, int], tuple[str, ...]]",
+        learned,
+    )
+    people, refused = met(mine.people, mentions, own, most=most[0], but=(*names, *mine.forgotten))
+    people = tuple(one for one in people if one.id not in mine.forgotten)
+    quoted = {one.quote for one in mine.facts}
+    upserts = (
+        tuple(one for one in as_facts(mine.people, people) if one.quote not in quoted)
+        if "People" in categories
+        else ()
+    )
+    made = replace(mine, people=people, facts_refused=mine.facts_refused + refused)
+    return _facts(made, (Diff(upsert=upserts), own, most[1], categories)) if upserts else made
+
+
+def _kept(mine: Mine, kept: Any) -> Mine:
+    made = cast("Kept", kept)
+    others = tuple(one for one in mine.kept if one.id != made.id)
+    forgotten = tuple(one for one in mine.forgotten if one != made.id)
+    return replace(mine, kept=(*others, made)[-_MOST_KEPT:], forgotten=forgotten)
+
+
+def _forget(mine: Mine, ident: Any) -> Mine:
+    """Without a fact, a person or a line; the same words do not come back by themselves."""
+
+    def left(part: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(one for one in part if one.id != ident)
+
+    return replace(
+        mine, facts=left(mine.facts), people=left(mine.people), kept=left(mine.kept),
+        forgotten=tuple(dict.fromkeys((*mine.forgotten, str(ident))))[-200:],
+    )  # fmt: skip
+
+
+def _reflections(mine: Mine, given: Any) -> Mine:
+    """The latest thoughts of one linked space, in place of its earlier ones."""
+    space, thoughts = cast("tuple[str, tuple[Reflection, ...]]", given)
+    if space not in mine.linked:
+        return mine  # unlinked meanwhile
+    others = tuple(one for one in mine.reflections if one.session != space)
+    return replace(mine, reflections=(*others, *thoughts))
+
+
+def _linked(mine: Mine, given: Any) -> Mine:
+    """Link an inner space to this conversation, or unlink it; then what came of it goes too."""
+    space, on = cast("tuple[str, bool]", given)
+    others = tuple(one for one in mine.linked if one != space)
+    if on:
+        return replace(mine, linked=(*others, space))
+    kept = tuple(one for one in mine.reflections if one.session != space)
+    return replace(mine, linked=others, reflections=kept)
 
 
 def purged(mine: Mine, text: str) -> Mine:
@@ -166,8 +227,9 @@ def purged(mine: Mine, text: str) -> Mine:
             one for one in mine.facts if not (_of(one.text, words) or _of(one.quote, words))
         ),
         summary=None if summary is not None and _summary_of(summary, words) else summary,
-        reflections=tuple(one for one in mine.reflections if not _of(one, words)),
-        preferences=tuple(one for one in mine.preferences if not _of(one, words)),
+        reflections=tuple(one for one in mine.reflections if not _of(one.text, words)),
+        kept=tuple(one for one in mine.kept if not (_of(one.line, words) or _of(one.quote, words))),
+        people=tuple(one for one in mine.people if not _of(one.quote, words)),
     )
 
 
@@ -187,6 +249,11 @@ _MINE: Mapping[str, Callable[[Mine, Any], Mine]] = {
     "drafts": _drafts,
     "drafts.state": _draft_state,
     "facts": _facts,
+    "people": _people,
+    "kept": _kept,
+    "forget": _forget,
+    "reflections": _reflections,
+    "linked": _linked,
     "purge": purged,
     "failures": lambda mine, count: replace(mine, failures=int(count)),
 }

@@ -12,6 +12,7 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, get_args
 
 from bedside.core.value import value
+from bedside.flows.companion.kept import Acquaintance, Kept, Reflection
 from bedside.memory import summaries
 from bedside.memory.facts import Fact
 from bedside.memory.summaries import Summary
@@ -105,6 +106,9 @@ class Mine:
     stage. `asked` is what the guide's last question would settle ("" nothing). `seen` are shares
     that were shown here. `lines` counts the templates used, so that none comes twice in a row.
     `announced` is the last stage whose beginning was told. `failures` and `rest_until` are the breaker of the small model.
+    `before` counts the messages from before the person began. `space` is "inner" in a space of the
+    person's own, and `link` there the conversation that it belongs to; `linked` are in a conversation the
+    inner spaces that its person linked to it. `forgotten` are ids that the person took out.
     """
 
     stage: int = 0
@@ -118,8 +122,10 @@ class Mine:
     facts_refused: int = 0
     summary: Summary | None = None
     consents: tuple[str, ...] = ()
-    preferences: tuple[str, ...] = ()
-    reflections: tuple[str, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    people: tuple[Acquaintance, ...] = ()
+    reflections: tuple[Reflection, ...] = ()
+    forgotten: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     told: str = ""
     lines: Mapping[str, int] | None = None
@@ -127,8 +133,17 @@ class Mine:
     feelings: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    before: int = 0
+    space: str = ""
+    link: str = ""
+    linked: tuple[str, ...] = ()
     failures: int = 0
     rest_until: int = 0
+
+    @property
+    def preferences(self) -> tuple[str, ...]:
+        """How the person wants to be spoken with, oldest first."""
+        return tuple(one.line for one in self.kept if one.kind == "preference")
 
     def drafted(self, ident: str) -> Written | None:
         """The draft of that id; "latest" and "" are the newest that stands."""
@@ -180,6 +195,9 @@ def _mine(tree: Mapping[str, Any]) -> Mine:
         made["drafts"] = tuple(Written(**one) for one in made["drafts"])
     if "facts" in made:
         made["facts"] = tuple(Fact(**one) for one in made["facts"])
+    for name, kind in (("kept", Kept), ("people", Acquaintance), ("reflections", Reflection)):
+        if name in made:
+            made[name] = tuple(kind(**one) for one in made[name])
     if made.get("summary"):
         made["summary"] = summaries.load(json.dumps(made["summary"]))
     return Mine(**made)

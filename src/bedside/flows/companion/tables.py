@@ -52,15 +52,15 @@ class Tables:
     side: Mapping[str, Any]
     own: Mapping[str, str]
 
-    def prompt(self, name: str) -> str:
-        """The text of one prompt.
+    def prompt(self, name: str, *, bundled: bool = False) -> str:
+        """The text of one prompt; the tenant's own, unless the `bundled` one is wanted.
 
         Raises:
             BadInput: there is no prompt of this name.
         """
         if name not in PROMPTS:
             raise BadInput(f"prompt {name!r}", why="the companion has none of this name")
-        return self.own.get(name) or _bundled(name)
+        return _bundled(name) if bundled else self.own.get(name) or _bundled(name)
 
 
 def tables_of(hot: Hot) -> Tables:

@@ -11,6 +11,7 @@ from bedside.flows.companion.reading import Said, sentences_of
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Tables
+from bedside.flows.companion.wishes import asks_to_keep
 
 __all__ = ["Voice", "flipped", "unlike"]
 
@@ -109,7 +110,7 @@ class Voice:
             plain = f" {sentence.lower()} ".replace("’", "'")
             if not _SHORTEST <= len(words) <= _LONGEST or sentence.endswith("?"):
                 continue
-            if assents(sentence):
+            if assents(sentence) or asks_to_keep(sentence):
                 continue
             if re.search(r"\b(you|your|you're)\b", plain) or attacking(
                 sentence, self.tables.safety

@@ -18,7 +18,7 @@ from bedside.core.ids import ActorId
 from bedside.server.auth import Caller
 from bedside.server.sse import events
 from bedside.wiring import Engine, Who
-from bedside.wiring.companion import enabled, overview, send, sessions, stream, talk
+from bedside.wiring.companion import checked, enabled, overview, send, sessions, stream, talk
 from bedside.wiring.leaving import erase_side
 
 __all__ = ["ActBody", "TurnBody", "router"]
@@ -35,7 +35,7 @@ class ActBody(BaseModel):
 
     do: Literal[
         "invite", "draft", "edit", "approve", "share", "acknowledge", "withdraw", "consent",
-        "prefer", "resume",
+        "prefer", "forget", "link", "unlink", "resume",
     ]  # fmt: skip
     id: str = Field(default="", max_length=200)
     text: str = Field(default="", max_length=20_000)
@@ -55,7 +55,7 @@ class ActBody(BaseModel):
 
 
 class TurnBody(BaseModel):
-    """A message, or a deed. `side` names a side flow (gratitude, inner_work ...). `person` is for a demo without tokens, where anybody may be anyone."""
+    """A message, or a deed. `space` "inner" begins a space of one's own, `link` with the conversation it belongs to. `side` names a side flow (gratitude, inner_work ...). `person` is for a demo without tokens, where anybody may be anyone."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,6 +63,8 @@ class TurnBody(BaseModel):
     act: ActBody | None = None
     person: Person
     side: str = Field(default="", max_length=40, pattern=r"^[a-z_]*$")
+    space: Literal["", "inner"] = ""
+    link: str = Field(default="", max_length=200)
     model: str | None = Field(default=None, max_length=200)
 
 
@@ -150,8 +152,11 @@ async def _answer(
         key=key,
         model=body.model,
         side=body.side,
+        space=body.space,
+        link=body.link,
     )
     given.request(deadline_ms=1)  # a bad request is a status, not an event
+    await checked(engine, given, person)
     if "text/event-stream" in request.headers.get("accept", ""):
         return StreamingResponse(
             events(stream(engine, given, person)),

@@ -65,12 +65,18 @@ def request(call: Call) -> dict[str, Any]:
             for tool in call.tools
         ]
         body["tool_choice"] = {"type": "auto" if call.may_call else "none"}
-    if profile.temperature:
-        body["temperature"] = 0
+    body.update(_manner(call))
     body.update(json.loads(json.dumps(dict(profile.extra))))
     if call.schema is not None:
         _ask_for(call, body)
     return body
+
+
+def _manner(call: Call) -> dict[str, Any]:
+    """A budget to think in, or the temperature: the API takes one of the two."""
+    if call.budget:
+        return {"thinking": {"type": "enabled", "budget_tokens": call.budget}}
+    return {"temperature": 0} if call.profile.temperature else {}
 
 
 def _ask_for(call: Call, body: dict[str, Any]) -> None:

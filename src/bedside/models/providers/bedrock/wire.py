@@ -55,7 +55,7 @@ def request(call: Call) -> dict[str, Any]:
             for image in call.images
         )
     inference: dict[str, Any] = {"maxTokens": call.limit}
-    if profile.temperature:
+    if profile.temperature and not call.budget:
         inference["temperature"] = 0.0
     body: dict[str, Any] = {
         "modelId": call.link.model,
@@ -77,11 +77,19 @@ def request(call: Call) -> dict[str, Any]:
                 for tool in call.tools
             ]
         }
-    if profile.extra:
-        body["additionalModelRequestFields"] = json.loads(json.dumps(dict(profile.extra)))
+    if more := _more(call):
+        body["additionalModelRequestFields"] = more
     if call.schema is not None:
         _ask_for(call, body)
     return body
+
+
+def _more(call: Call) -> dict[str, Any]:
+    """The model's own fields: those of its profile, and a budget to think in."""
+    more: dict[str, Any] = json.loads(json.dumps(dict(call.profile.extra)))
+    if call.budget:
+        more["thinking"] = {"type": "enabled", "budget_tokens": call.budget}
+    return more
 
 
 def _ask_for(call: Call, body: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ def request(call: Call) -> dict[str, Any]:
         "stream_options": {"include_usage": True},
         profile.limit: call.limit,
     }
-    if profile.temperature:
+    if profile.temperature and not call.budget:
         body["temperature"] = 0
     if call.tools and profile.tools:
         body["tools"] = [

@@ -18,6 +18,8 @@ def request(call: Call) -> dict[str, Any]:
     """
     body = openai_request(call)
     body["usage"] = {"include": True}
+    if call.budget:
+        body["reasoning"] = {"max_tokens": call.budget, "exclude": True}
     hosts: dict[str, Any] = {"data_collection": "deny"}
     if "response_format" in body or "tools" in body:
         hosts["require_parameters"] = True
