@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from bedside.clinical.drugs import find_drugs
 from bedside.core.value import value
 from bedside.flows.intake.lexicon import conditions, phrase_pattern
-from bedside.flows.intake.part import in_part
+from bedside.flows.intake.part import asks_only, in_part
 from bedside.sop.languages import detect
 
 __all__ = ["Beyond", "beyond", "foreign"]
@@ -129,7 +129,6 @@ _TAGGED = re.compile(
     r"^\W*(?:isn't|aren't|wasn't|don't you think|did you know|wouldn't|shouldn't|what if|it(?:'s| is)|you(?:'re| are| have))\b|\b(?:isn't it|right|correct|no|don't you|doesn't it)\s*\?",
     re.IGNORECASE,
 )
-_SPEAKS = re.compile(r"\S")
 
 
 def _promises_outcome(sentence: str) -> bool:
@@ -193,9 +192,9 @@ def beyond(
         if not why and vocabulary and _strange(sentence, vocabulary):
             why = "language"
         asks = sentence.rstrip(" \"'”’)").endswith(("?", "؟"))
-        if not why and _SPEAKS.search(sentence):
+        if not why and sentence.strip():
             defers = _DEFERS.search(plain) and not _ADVICE.search(plain)
-            if asks and _leads(plain, own):
+            if asks and (_leads(plain, own) or not asks_only(plain, (*said, "operation", *about))):
                 why = "diagnosis"
             elif not asks and not defers and not in_part(plain, (*said, "operation", *about)):
                 why = "not_in_part"

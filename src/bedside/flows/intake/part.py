@@ -17,9 +17,13 @@ import yaml
 from bedside.flows.intake.lexicon import data
 from bedside.language.stems import STOP_WORDS, stem
 
-__all__ = ["in_part"]
+__all__ = ["asks_only", "in_part"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_ASKING = re.compile(
+    r"\b(?:What|Which|Who|Whom|Whose|When|Where|Why|How|Do|Does|Did|Are|Is|Was|Were|Have|Has|Can|Could|Would|Will|May|Shall|Should|And|Any)\b"
+    r"|(?:[,;:\n\u2013\u2014]\s*|\b(?:and|so|but|or)\s+)(?:what|which|who|when|where|why|how|do|does|did|are|is|was|were|have|has|can|could|would|will|may|shall|should)\b"
+)
 _SPARE = 0.34
 """The share of other words that a statement with a coordinator's beginning may have."""
 _SHORT, _MOST = 3, 3
@@ -73,10 +77,28 @@ def in_part(sentence: str, said: Sequence[str]) -> bool:
         said: The person's own messages and what is known, whose words may be repeated.
     """
     plain = sentence.replace("’", "'").strip()
-    words = [word.casefold().removesuffix("'s") for word in _WORD.findall(plain)]
+    words = _words(plain)
     if not words or not _begins().match(plain):
         return False
+    telling, other = _told(words, said)
+    return len(other) <= max(1, min(_SPARE * len(telling), _MOST))
+
+
+def asks_only(question: str, said: Sequence[str]) -> bool:
+    """Is what stands before the asking itself either nothing, known words or a coordinator's?"""
+    plain = question.replace("’", "'").strip()
+    found = _ASKING.search(plain)
+    before = plain[: found.start()] if found else ""
+    words = _words(before)
+    return not words or not _told(words, said)[1] or in_part(before, said)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold().removesuffix("'s") for word in _WORD.findall(text)]
+
+
+def _told(words: Sequence[str], said: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words that tell something, and those of them that are neither plain nor the person's."""
     telling = [word for word in words if len(word) >= _SHORT and word not in STOP_WORDS]
     known = _plain() | _stems(" ".join(said))
-    other = [word for word in telling if stem(word) not in known]
-    return len(other) <= max(1, min(_SPARE * len(telling), _MOST))
+    return telling, [word for word in telling if stem(word) not in known]
