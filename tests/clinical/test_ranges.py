@@ -160,10 +160,42 @@ def test_children_are_measured_by_their_own_range(analyte, age, sex, figure, wan
 
 
 @pytest.mark.parametrize(
-    "analyte", ["potassium", "creatinine", "alp", "wbc", "systolic_bp", "heart_rate", "ferritin"]
+    "analyte", ["creatinine", "alp", "systolic_bp", "heart_rate", "ferritin", "temperature"]
 )
 def test_a_child_is_never_measured_by_an_adult_range(analyte):
     assert range_for(analyte, sex="male", age_years=6) is None
+
+
+@pytest.mark.parametrize(
+    ("analyte", "age", "unit", "figure", "want"),
+    [
+        # Kost, Pediatrics 1991: means of children's hospitals; glucose and potassium of newborns apart
+        ("potassium", "6", "mmol/L", "6.5", CH),
+        ("potassium", "6", "mmol/L", "5.6", ""),  # outside an adult's range, and nothing is said
+        ("potassium", "6", "mmol/L", "2.7", CL),
+        ("potassium", "0.02", "mmol/L", "6.5", ""),
+        ("potassium", "0.02", "mmol/L", "7.9", CH),
+        ("sodium", "6", "mmol/L", "120", CL),
+        ("sodium", "6", "mmol/L", "157", CH),
+        ("glucose", "6", "mmol/L", "2.5", CL),
+        ("glucose", "6", "mmol/L", "24.8", CH),
+        ("glucose", "0.02", "mg/dL", "44", ""),
+        ("glucose", "0.02", "mg/dL", "31", CL),
+        ("calcium", "6", "mmol/L", "1.61", CL),
+        ("hemoglobin", "6", "g/dL", "6.8", CL),
+        ("platelets", "6", "10*3/uL", "52", CL),
+        ("wbc", "6", "10*3/uL", "2.0", CL),
+        ("wbc", "6", "10*3/uL", "3.0", ""),
+        ("oxygen_saturation", "6", "%", "89", CL),  # WHO 2013
+        # AAP 2017: from 13 years
+        ("systolic_bp", "14", "mmHg", "130", H),
+        ("systolic_bp", "14", "mmHg", "129", N),
+        ("diastolic_bp", "17", "mmHg", "80", H),
+    ],
+)
+def test_a_childs_emergency_is_told_by_limits_for_children(analyte, age, unit, figure, want):
+    reference = range_for(analyte, sex="male", age_years=Decimal(age))
+    assert (flag(Decimal(figure), unit, reference) or "") == want
 
 
 @pytest.mark.parametrize(
@@ -192,15 +224,36 @@ def test_pregnancy_has_its_own_ranges(analyte, unit, figure, want):
     assert (got or "").replace("critical_", "") == want
 
 
-@pytest.mark.parametrize("analyte", ["creatinine", "albumin", "alp", "ferritin", "fibrinogen"])
+@pytest.mark.parametrize(
+    ("analyte", "unit", "ordinary", "emergency", "want"),
+    [
+        ("potassium", "mmol/L", "5.3", "6.8", CH),
+        ("sodium", "mmol/L", "133", "118", CL),
+        ("creatinine", "mg/dL", "1.2", "7.9", CH),
+        ("platelets", "10*3/uL", "150", "20", CL),
+        ("systolic_bp", "mmHg", "120", "190", CH),
+    ],
+)
+def test_an_emergency_is_one_in_pregnancy_too(analyte, unit, ordinary, emergency, want):
+    reference = range_for(analyte, sex="female", age_years=30, pregnant=True)
+    assert flag(Decimal(emergency), unit, reference) == want
+    assert flag(Decimal(ordinary), unit, reference) in {None, N}
+
+
+@pytest.mark.parametrize("analyte", ["albumin", "alp", "ferritin"])
 def test_pregnancy_without_a_source_is_unknown(analyte):
     assert range_for(analyte, sex="female", age_years=30, pregnant=True) is None
 
 
 def test_unknown_age_or_sex_gives_no_range_where_it_matters():
     assert range_for("potassium", sex="male", age_years=None) is None
-    assert range_for("creatinine", sex=None, age_years=50) is None
-    assert range_for("creatinine", sex="unknown", age_years=50) is None
+    assert range_for("hematocrit", sex=None, age_years=None) is None
+    assert range_for("ferritin", sex=None, age_years=50) is None
+    for sex in (None, "unknown"):  # an emergency is one for women and men alike
+        either = range_for("creatinine", sex=sex, age_years=50)
+        assert either is not None
+        assert (either.low, either.high, either.critical_high) == (None, None, Decimal("7.4"))
+        assert flag(Decimal("1.2"), "mg/dL", either) is None
     assert range_for("potassium", sex=None, age_years=50) is not None
 
 
@@ -301,8 +354,9 @@ def test_every_range_is_cited_licensed_and_labelled():
     used = set()
     for key, entry in file.ranges.items():
         used.update(row.source for row in entry.rows)
-        if entry.critical:
-            used.add(entry.critical.source)
+        for critical in (entry.critical, entry.critical_child, entry.critical_newborn):
+            if critical:
+                used.add(critical.source)
         for item in ranges_of(key):
             assert item.label == range_pack().label
             assert item.source or (not entry.rows and item.critical_source)

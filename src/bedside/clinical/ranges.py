@@ -18,6 +18,7 @@ Flag = Literal["critical_low", "low", "normal", "high", "critical_high"]
 Side = Literal["low", "high"]
 Sex = Literal["female", "male"]
 _ADULT = Decimal(18)
+_NEWBORN = Decimal(28) / Decimal("365.25")
 
 # One spelling for the units that laboratories write in several ways.
 _SPELLINGS = {
@@ -138,6 +139,8 @@ class _Entry(_Model):
     unit: str
     rows: tuple[_Row, ...]
     critical: _Critical | None = None
+    critical_child: _Critical | None = None
+    critical_newborn: _Critical | None = None
     units: dict[str, Decimal] = {}
     note: str = ""
 
@@ -173,9 +176,10 @@ def range_for(
         pregnant: True only when the record says so; `None` and False count as not pregnant.
 
     Returns:
-        `None` when the pack has no range for this person: an unknown analyte, a child where the
-        source speaks of adults, a pregnancy where the source does not, an unknown age, or an unknown
-        sex where the range differs by sex. Unknown is never taken for normal.
+        `None` when the pack has nothing for this person: an unknown analyte, a child where every
+        source speaks of adults, an unknown age. Where it has no usual range for the person (a child,
+        a pregnancy, an unknown sex) but limits at which laboratories telephone, these alone: such a
+        range calls nothing normal. Unknown is never taken for normal.
     """
     key = _key(analyte)
     entry = _file().ranges.get(key) if key else None
@@ -183,12 +187,21 @@ def range_for(
         return None
     age = Decimal(str(age_years))
     fitting = [row for row in entry.rows if _fits(row, sex, age, pregnant=bool(pregnant))]
-    adult = age >= _ADULT
+    people, critical = _critical(entry, age)
     if fitting:
-        return _made(key, entry, fitting[0], with_critical=adult)
-    if not entry.rows and adult and not pregnant:
-        return _made(key, entry, None, with_critical=True)
+        return _made(key, entry, fitting[0], critical=critical)
+    if critical is not None:
+        return _made(key, entry, None, critical=critical, people=people)
     return None
+
+
+def _critical(entry: _Entry, age: Decimal) -> tuple[str, _Critical | None]:
+    """The limits at which laboratories telephone at this age, and whom they are for."""
+    if age >= _ADULT:
+        return "adults", entry.critical
+    if age < _NEWBORN:
+        return "newborns", entry.critical_newborn
+    return "children", entry.critical_child
 
 
 def ranges_of(analyte: str) -> tuple[Range, ...]:
@@ -198,9 +211,14 @@ def ranges_of(analyte: str) -> tuple[Range, ...]:
     if entry is None or key is None:
         return ()
     if not entry.rows:
-        return (_made(key, entry, None, with_critical=True),)
+        return (_made(key, entry, None, critical=entry.critical),)
     return tuple(
-        _made(key, entry, row, with_critical=row.age is None and not row.pregnant)
+        _made(
+            key,
+            entry,
+            row,
+            critical=entry.critical if row.age is None and not row.pregnant else None,
+        )
         for row in entry.rows
     )
 
@@ -326,16 +344,22 @@ def _fits(row: _Row, sex: str | None, age: Decimal, *, pregnant: bool) -> bool:
     return row.age[0] <= age < row.age[1]
 
 
-def _made(key: str, entry: _Entry, row: _Row | None, *, with_critical: bool) -> Range:
+def _made(
+    key: str,
+    entry: _Entry,
+    row: _Row | None,
+    *,
+    critical: _Critical | None,
+    people: str = "adults",
+) -> Range:
     sources = _file().sources
-    critical = entry.critical if with_critical else None
     return Range(
         analyte=key,
         unit=entry.unit,
         low=row.low if row else None,
         high=row.high if row else None,
         open=row.open if row else (),
-        population=_population(row),
+        population=_population(row) if row else people,
         source=sources[row.source].cite if row else "",
         licence=sources[row.source].licence if row else "",
         label=_file().pack.label,
@@ -348,9 +372,7 @@ def _made(key: str, entry: _Entry, row: _Row | None, *, with_critical: bool) -> 
     )
 
 
-def _population(row: _Row | None) -> str:
-    if row is None:
-        return "adults"
+def _population(row: _Row) -> str:
     if row.pregnant:
         return "pregnancy"
     people = {"female": "women", "male": "men", None: "adults"}[row.sex]

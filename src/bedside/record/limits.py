@@ -94,10 +94,11 @@ def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Sta
     found = flag(fact.value, fact.unit, reference, comparator=fact.comparator)
     if found is None:
         return None
+    usual = reference.low is not None or reference.high is not None
     return Standing(
         level=found,
         by=reference.label,
-        limits=reference.text(),
+        limits=reference.text() if usual else f"critical {reference.critical_text()}",
         source=reference.source,
         beyond=_beyond_reference(fact, reference),
     )

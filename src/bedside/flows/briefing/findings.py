@@ -51,7 +51,8 @@ class Flag:
     """Something to look at. `rule` is the id of the rule that raised it, "" for a model's.
 
     `description` is never empty; `action` is an option to consider, `None` where there is none.
-    `weight` orders flags of one severity, higher first.
+    `weight` orders flags of one severity, higher first; `about` names what it is about (a
+    measurement), so that flags about one thing let others speak before they speak again.
     """
 
     category: Category
@@ -62,6 +63,7 @@ class Flag:
     rule: str = ""
     action: Cited | None = None
     weight: float = 0.0
+    about: str = ""
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -94,8 +94,8 @@ def rule_flags(chart: Chart) -> tuple[Flag, ...]:
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
     """Gravest first, then by weight; of two with the same title and rule the first stands.
 
-    Among flags of one severity a rule that has spoken already lets others speak first, so that three
-    priorities are three things.
+    Among flags of one severity a rule that has spoken already, and one about a measurement that was
+    spoken of, lets others speak first, so that three priorities are three things.
     """
     once: dict[tuple[str, str], Flag] = {}
     for flag in flags:
@@ -105,8 +105,10 @@ def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
     placed: list[tuple[int, int, Flag]] = []
     for flag in ranked:
         own = bool(flag.rule) and not flag.rule.startswith("abnormal")
-        placed.append((GRAVITY[flag.severity], said[flag.rule] if own else 0, flag))
+        before = max(said[flag.rule] if own else 0, said[f"about {flag.about}"])
+        placed.append((GRAVITY[flag.severity], before, flag))
         said[flag.rule] += 1
+        said[f"about {flag.about}"] += bool(flag.about)
     return tuple(flag for *_, flag in sorted(placed, key=lambda row: row[:2]))
 
 
