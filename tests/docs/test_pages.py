@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import docs_examples as docs
+import reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = docs.pages()
@@ -71,3 +75,22 @@ def test_an_example_that_prints_something_else_is_found_out() -> None:
     assert not docs.same("a\nb", "a")
     assert not docs.same("a", "a\nb")
     assert not docs.same("1,947 of 6,000 tokens", "1,947 of 5,000 tokens")
+
+
+def test_the_first_answer_of_the_demo_is_a_whole_one(demo: Path) -> None:
+    """Nothing was missing when it was made: the vectors were ready, as the pages' examples have it."""
+    with closing(sqlite3.connect(demo / "bedside.db")) as store:
+        (result,) = store.execute("SELECT result FROM turn ORDER BY started_at LIMIT 1").fetchone()
+    turn = json.loads(result)
+    assert turn["degraded"] == []
+    assert any(cited["source"]["kind"] == "guideline" for cited in turn["citations"])
+
+
+def test_every_suite_of_make_reproduce_stands_in_its_page() -> None:
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    missing = [
+        suite.name
+        for suite in reproduce.SUITES
+        if f"`bedside {' '.join(part for part in suite.command[:2])}" not in text
+    ]
+    assert missing == []

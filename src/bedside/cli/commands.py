@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -20,7 +21,7 @@ from bedside.cli.mcp import serve_mcp
 from bedside.cli.memory import memory
 from bedside.cli.notes import note
 from bedside.cli.sop import sop
-from bedside.core.errors import BadInput, InvalidArgument
+from bedside.core.errors import BadInput, BedsideError, InvalidArgument
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
 
@@ -304,6 +305,11 @@ def _demo(options: argparse.Namespace, settings: Settings) -> int:
                 f"{report['patients']} patients, {report['documents']} guidelines, "
                 f"{report['chunks']} passages. No key, no network.\n"
             )
+            if engine.settings.embedder != "none":
+                # Later loads may wait for their vectors; a first answer is to be a whole one.
+                sys.stderr.write("Making their vectors...\n")
+                with suppress(BedsideError):  # words serve, and the answer says what was missing
+                    await engine.texts.embed_waiting()
             patient = await first_patient(engine, engine.local())
             return await engine.asker.ask(Ask(question=QUESTION, patient=patient), engine.local())
         finally:
