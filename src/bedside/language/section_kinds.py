@@ -39,7 +39,7 @@ SectionKind = Literal[
 
 # In order: the first pattern that is found in the plain title decides.
 _KINDS: tuple[tuple[SectionKind, str], ...] = (
-    ("assessment_plan", r"(assess|impression|a/?p\b|diagnos)\w*\W+(and |& ?|/ ?)?(plan|recomm)|\ba ?[&/] ?p\b"),
+    ("assessment_plan", r"(assess|i?mpression|a/?p\b|diagnos)\w*\W+(and |& ?|/ ?)?(plan|recomm)|\ba ?[&/] ?p\b"),
     ("chief_complaint", r"chief|complaint|reason for (the )?(visit|consult|referral|admission|exam)|\bcc\b|presenting problem"),
     ("family", r"\bfam(ily)?\b|\bfhx?\b|\bfam/sochx\b"),
     ("social", r"social|\bshx?\b|\bsochx\b|habits|substance|occupation|lifestyle|tobacco|living situation"),
@@ -152,7 +152,9 @@ def kind_of(title: str) -> SectionKind:
 def _kind(plain: str) -> SectionKind:
     if plain in _SOAP:
         return _SOAP[plain]
-    if plain in _SYSTEM_NAMES:
+    if plain in _SYSTEM_NAMES or all(
+        part in _SYSTEM_NAMES for part in re.split(r" ?(?:/|&|,|\band\b) ?", plain)
+    ):
         return "system"
     for kind, pattern in _COMPILED:
         if pattern.search(plain):

@@ -61,7 +61,7 @@ def test_facts_go_to_the_part_that_their_section_and_words_name():
         "Aspirin 81 mg daily",
         "Metoprolol 25 mg twice daily",
         "atorvastatin 40 mg nightly",
-        "Penicillin (rash).",
+        "ALLERGIES Penicillin (rash).",
     ]
     assert found["labs_imaging"] == ["Troponin 0.01 ng/mL."]
 
@@ -119,3 +119,141 @@ def test_on_real_notes_every_item_is_verbatim_and_its_citation_holds():
             chunk = chunks[ident]
             assert chunk.section == section
             assert chunk.start <= one.start < one.end <= chunk.end
+
+
+def plan_of(text: str) -> list[str]:
+    return [one.text for one in extract(note(text))[1]]
+
+
+def test_an_allergy_and_a_relatives_illness_carry_their_heading():
+    found = parts(
+        "MEDICATIONS\n\nWarfarin 5 mg daily.\n\nALLERGIES\n- Penicillin\n- Sulfa\n\n"
+        "FAMILY HISTORY\nDiabetes, hypertension.\n\nSOCIAL HISTORY\nDrinks wine.\n"
+    )
+    assert found["medicines_allergies"] == [
+        "Warfarin 5 mg daily.",
+        "ALLERGIES - Penicillin - Sulfa",
+    ]
+    assert found["pertinent_history"] == ["FAMILY HISTORY Diabetes, hypertension.", "Drinks wine."]
+
+
+def test_a_section_of_allergies_that_speaks_for_itself_stays_in_statements():
+    found = parts("ALLERGIES\n\nAllergic to penicillin. No known food allergies.\n")
+    assert found["medicines_allergies"] == ["Allergic to penicillin.", "No known food allergies."]
+
+
+def test_what_stands_under_a_problem_says_which():
+    text = (
+        "ASSESSMENT AND PLAN\n\nDepression.\n• Medical Reasoning: He is doing well.\n\n"
+        "Hypertension.\n• Medical Reasoning: This is uncontrolled.\n• Medical Treatment: Increase Norvasc "
+        "to 10 mg daily.\n\nThe patient understands and agrees with this plan.\n"
+    )
+    summary, plan = extract(note(text))
+    about = {one.text: one.about for one in (*summary, *plan)}
+    assert about["Medical Reasoning: He is doing well."] == "Depression"
+    assert about["Medical Reasoning: This is uncontrolled."] == "Hypertension"
+    assert about["Medical Treatment: Increase Norvasc to 10 mg daily."] == "Hypertension"
+    assert about["The patient understands and agrees with this plan."] is None
+    assert [one.part for one in summary].count("key_problems") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We discussed treatment options today.",
+        "He presents for a follow-up of his chronic problems.",
+        "Patient Education and Counseling: We discussed the nature of the diagnosis.",
+        "The patient understands and agrees with the recommended plan.",
+        "Pap smear done.",
+    ],
+)
+def test_what_is_no_order_is_not_in_the_plan(text):
+    assert plan_of(f"ASSESSMENT AND PLAN\n\nCough.\n{text}\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prescription for lisinopril 40 mg once a day is also provided.",
+        "Actos 45 mg a day.",
+        "IV Protonix 40 mg q.12h.",
+        "PT and OT to evaluate and treat.",
+        "Thallium scintigraphy in approximately six weeks.",
+        "We will send urine for culture, and without infection she will be placed on Keflex, and she understands and agrees with this.",
+    ],
+)
+def test_an_order_without_a_usual_verb_is_in_the_plan(text):
+    assert plan_of(f"PLAN\n\n1. {text}\n2. Return in 2 weeks.\n")[-2:] != []
+    assert text in plan_of(f"PLAN\n\n1. {text}\n2. Return in 2 weeks.\n")
+
+
+def test_instructions_at_the_end_of_an_operation_are_orders_and_its_indications_are_not():
+    text = (
+        "INDICATION FOR PROCEDURE: Her dentist told her to return for extraction.\n"
+        "PROCEDURE IN DETAIL: The sac was closed. Plan was to follow up in about 2 months.\n"
+    )
+    assert plan_of(text) == ["Plan was to follow up in about 2 months."]
+
+
+def test_what_leans_on_an_order_stays_behind_it():
+    text = (
+        "PLAN\n\nI advised her to keep the leg elevated for a week. At that point, she can start bearing weight. "
+        "Start ibuprofen 400 mg today.\n"
+    )
+    assert plan_of(text) == [
+        "Start ibuprofen 400 mg today.",
+        "I advised her to keep the leg elevated for a week.",
+        "At that point, she can start bearing weight.",
+    ]
+
+
+def test_a_review_of_systems_is_what_the_patient_says():
+    text = (
+        "REVIEW OF SYSTEMS\n\nCARDIOVASCULAR: No chest pain.\nRESPIRATORY: Denies cough.\n\n"
+        "PHYSICAL EXAMINATION\n\nCARDIOVASCULAR: Regular rhythm.\nRESPIRATORY: Lungs clear.\n"
+    )
+    found = parts(text)
+    assert found["pertinent_history"] == [
+        "CARDIOVASCULAR: No chest pain.",
+        "RESPIRATORY: Denies cough.",
+    ]
+    assert found["objective_findings"] == [
+        "CARDIOVASCULAR: Regular rhythm.",
+        "RESPIRATORY: Lungs clear.",
+    ]
+
+
+def test_the_same_finding_on_both_sides_is_given_twice():
+    text = "PHYSICAL EXAM\n\nRight knee: Warm. No effusion.\nLeft knee: Cool. No effusion.\n"
+    assert parts(text)["objective_findings"].count("No effusion.") == 2
+
+
+def test_index_terms_at_the_end_of_an_export_are_no_fact():
+    text = (
+        "IMPRESSION: ,No acute abnormality.radiology, axial ct images, parotid glands, epiglottis"
+    )
+    assert parts(text)["key_problems"] == ["No acute abnormality."]
+    assert parts("PLAN: ,Return in a week.nan") == {}
+    assert plan_of("PLAN: ,Return in a week.nan") == ["Return in a week."]
+
+
+def test_a_line_over_a_list_goes_with_it_and_a_list_of_medicines_is_parted_by_its_doses():
+    text = "PHYSICAL EXAM\n\nHead and Face\n- Examination: No pain.\n"
+    assert parts(text)["objective_findings"] == [
+        "Head and Face - Examination: No pain.",
+    ]
+    line = "Crestor 20 mg daily, Veramist spray 27.5 mcg daily, Restasis twice a day and ibuprofen as needed."
+    assert [line[a:b] for a, b in entries(line, 0, len(line))] == [
+        "Crestor 20 mg daily",
+        "Veramist spray 27.5 mcg daily",
+        "Restasis twice a day",
+        "ibuprofen as needed.",
+    ]
+    other = "prednisone 20 mg daily, then 10 mg daily, as needed"
+    assert entries(other, 0, len(other)) == [(0, len(other))]
+
+
+def test_a_score_of_pain_is_no_laboratory_result():
+    assert parts("HPI\n\nShe rates her pain level as a 6 out of 10.\n") == {
+        "pertinent_history": ["She rates her pain level as a 6 out of 10."]
+    }

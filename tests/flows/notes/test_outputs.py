@@ -285,7 +285,7 @@ def test_a_note_that_contradicts_itself_gives_both_sides_and_says_so(home, capsy
     assert [one["text"] for one in turn["summary"]["medicines_allergies"]] == [
         "No known drug allergies.",
         "MEDICATIONS None.",
-        "Penicillin (anaphylaxis).",
+        "DRUG ALLERGIES Penicillin (anaphylaxis).",
     ]
     assert [(one["id"], one["outcome"]) for one in turn["guardrails"]] == [
         ("G1", "pass"),

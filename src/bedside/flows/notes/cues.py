@@ -12,12 +12,17 @@ __all__ = [
     "is_allergy",
     "is_courtesy",
     "is_demographic",
+    "is_firm_order",
     "is_imaging",
     "is_lab",
     "is_medicine",
     "is_order",
     "is_problem_line",
+    "is_reported",
+    "is_talk",
     "is_vital",
+    "leans_on_the_last",
+    "names_kin",
     "urgency",
 ]
 
@@ -28,6 +33,11 @@ _AGE = re.compile(
 )
 _KIN = re.compile(
     r"\b(?:brother|sister|mother|father|son|daughter|aunt|uncle|cousin|sibling|husband|wife)s?\b",
+    _I,
+)
+_KIN_OR_FAMILY = re.compile(
+    r"\b(?:(?:grand|step)?(?:brother|sister|mother|father|son|daughter|parent|child)(?:ren|s|al)?|aunt|uncle|cousin|sibling|niece|nephew|mom|mum|dad|husband|wife|"
+    r"twin|relatives?|famil(?:y|ial)|(?:ma|pa)ternal)s?\b",
     _I,
 )
 _ALLERGY = re.compile(
@@ -53,6 +63,7 @@ _LAB_WORDS = re.compile(
     r"|A1c|titers?|antibod\w+|pathology)\b",
     _I,
 )
+_PAIN_LEVEL = re.compile(r"\bpain (?:level|score|scale)\b|\b\d{1,2}(?:/10| out of 10)(?![/\d])", _I)
 _TAKES = re.compile(
     r"\b(?:tak(?:e|es|ing|en)|on|uses?|using|prescribed|continu\w+|started|utilize\w*|mg|mcg|tablets?|inhaler|daily|twice|medications?)\b",
     _I,
@@ -61,7 +72,7 @@ _VERB = (
     r"(?:continue|start|restart|begin|initiate|increase|decrease|reduce|stop|discontinue|hold|resume|switch|change|titrate|taper|order|obtain|get"
     r"|check|recheck|repeat|refer|referral|schedule|follow[- ]?up|follow up|return|call|contact|monitor|prescribe|give|administer|arrange"
     r"|consult|consider|recommend|advise|encourage|avoid|use|take|apply|wear|rest|ice|elevate|perform|proceed|send|admit|discharge|draw"
-    r"|provide|discuss|review|add|maintain|keep|limit|increase|screen|vaccinate|go|bring|seek|report|complete|plan|add|finish|wean|replace)"
+    r"|provide|discuss|review|add|maintain|keep|limit|increase|screen|vaccinate|go|bring|seek|report|complete|plan|add|finish|wean|replace|suggest)"
 )
 _ORDER = re.compile(
     rf"^(?:please |also,? |then |and )?{_VERB}\b(?! of\b)"
@@ -74,6 +85,8 @@ _ORDER = re.compile(
     r"|\b(?:was|were|is|are|been|be) (?:ordered|referred|prescribed|advised|instructed|recommended|scheduled|encouraged|counsel\w*|asked|told|discharged|admitted"
     r"|given|provided|sent|placed|started|discontinued|increased|decreased|educated)\b"
     r"|\b(?:recommend\w*|advis(?:e|ed|ing)|encourag(?:e|ed)|instructed|(?<!as )prescrib(?:e|ed|ing)|referral|refill|follow[- ]up|should|needs? to|to be (?:done|seen)|return (?:to|for|in)|p\.?r\.?n"
+    r"|prescriptions?\b.{0,90}\b(?:provided|given|sent|written|called in|renewed)|stress\w* the (?:importance|need)|can (?:also )?be (?:taken|used|given|tried)"
+    r"|to (?:evaluate|eval|assess) and treat|being discharged|discharged? (?:to )?home|will stay"
     r"|can (?:continue|take|use|start|try|consider|be considered)|may (?:take|use|return)|plan(?:s|ned)? (?:to|is|for)|if .{0,60}(?:then|we|call|return))\b",
     _I,
 )  # fmt: skip
@@ -81,9 +94,43 @@ _LABELLED = re.compile(
     r"^(?:medical treatment|additional testing|specialist referrals?|patient education(?: and counseling)?|medications?|treatment|follow[- ]?up|"
     r"testing|referrals?|diet|activity|disposition|procedures?|imaging|labs?|rx|plan)\s*[:-]", _I
 )  # fmt: skip
+_TALKED = re.compile(
+    r"^(?:[\w ]{3,40}[:-]\s*)?(?:today,? |also,? )?(?:I|we)(?: have| had)?(?: also)? (?:discussed|explained|talked|spoke|went over|reviewed|had a (?:\w+ )?(?:discussion|talk|conversation))\b",
+    _I,
+)
+"""What was talked of, which is no order yet."""
+_DECIDES = re.compile(
+    r"\b(?:recommend\w*|will|going to|should|start\w*|advis\w+|instruct\w+|encourag\w+|prescri\w+|order\w*|refer\w*|return|follow[- ]?up|needs? to|want)\b",
+    _I,
+)
+_COMES = re.compile(
+    r"^(?:the )?(?:patient|pt|he|she|they|[A-Z][a-z]+\.? [A-Z][a-z]+|mr\.? \w+|mrs\.? \w+|ms\.? \w+) (?:presents|presented|comes|came|returns|returned|is here|is seen|was seen)\b(?! (?:to|for) (?:the )?(?:er|ed|emergency))",
+    _I,
+)
+_FIRM = re.compile(
+    r"\b(?:plan (?:was|is) (?:to|for)|follow[- ]?up (?:in|with|at)|return (?:to|in|for)|(?:was|were|is|are) (?:told|instructed|advised|asked|to (?:return|follow|take|avoid|continue)) ?(?:to\b)?"
+    r"|instructions? to|no (?:heavy )?(?:lifting|driving|strenuous)|will (?:return|stay|follow|be seen|need|be discharged|continue|be followed|be started|be placed on)"
+    r"|should (?:not )?(?:return|follow|avoid|take|continue|call|be (?:seen|followed)))\b",
+    _I,
+)
+"""An order in the midst of an account of what was done."""
+_ANAPHORIC = re.compile(
+    r"(?:at that (?:point|time)|then|after (?:that|this|which)|afterwards?|thereafter|this (?:will|can|should)|that (?:will|can|should)|these (?:will|can|should)"
+    r"|additionally|also|in addition|finally|otherwise|once (?:that|this|it)|until then|if (?:that|this|so|not|it)|(?:she|he|they) can (?:start|then|take|use)\b.{0,20}\b(?:that|this|it|these))\b",
+    _I,
+)
+_REPORTED = re.compile(
+    r"\b(?:denies|denied|reports|reported|complains|endorses|(?:patient|she|he) has no (?:history|complaints?|problems?)|no history of)\b",
+    _I,
+)
+_DONE = re.compile(
+    r"\b(?:done|given|obtained|performed|sent|pending|today|reviewed|provided|deferred|drawn|ordered)\Z",
+    _I,
+)
 _REASONING = re.compile(r"^(?:medical reasoning|reasoning|impression|assessment)\s*[:-]", _I)
 _FOUND_TO_BE = re.compile(
-    r"\b(?:appear(?:s|ed)?|seem(?:s|ed)?|found|noted|felt|thought) to (?:be|have been)\b", _I
+    r"\b(?:appear(?:s|ed)?|seem(?:s|ed)?|found|noted|felt|thought|seen) to (?:be|have been|return)\b",
+    _I,
 )
 _NOT_DONE = re.compile(
     r"no\b(?! (?:driving|lifting|smoking|alcohol|weight|strenuous|further))[^.]{0,60}\b(?:was|were)\b",
@@ -126,6 +173,8 @@ _NO_PROBLEM = re.compile(
     _I,
 )
 _LONG = 90
+_LONG_COURTESY = 18
+"""Words above which a sentence with an agreement in it may say what is to be done, too."""
 _FEW = 10
 
 
@@ -136,7 +185,8 @@ def is_demographic(text: str) -> bool:
 
 def is_courtesy(text: str) -> bool:
     """Does it only say that the patient understood or agreed?"""
-    return _AGREED.search(text) is not None
+    long = len(text.split()) > _LONG_COURTESY
+    return _AGREED.search(text) is not None and not (long and _DECIDES.search(text))
 
 
 def is_allergy(text: str) -> bool:
@@ -161,6 +211,8 @@ def is_imaging(text: str) -> bool:
 
 def is_lab(text: str) -> bool:
     """Does it give a laboratory result?"""
+    if _PAIN_LEVEL.search(text):
+        return False
     named = _LAB_WORDS.search(text) is not None or bool(find_analytes(text))
     return named and (any(char.isdigit() for char in text) or _FOUND.search(text) is not None)
 
@@ -169,9 +221,36 @@ def is_order(text: str) -> bool:
     """Does it say what is to be done?"""
     if _FOUND_TO_BE.search(text) or _NOT_DONE.match(text):
         return False
-    if _REASONING.match(text) or _AGREED.search(text) or _INTRODUCES.search(text):
+    if _REASONING.match(text) or is_courtesy(text) or _INTRODUCES.search(text):
+        return False
+    if _COMES.match(text) or is_talk(text):
         return False
     return _LABELLED.match(text) is not None or _ORDER.search(text) is not None
+
+
+def is_talk(text: str) -> bool:
+    """Does it only say what was talked of?"""
+    return _TALKED.match(text) is not None and _DECIDES.search(text) is None
+
+
+def is_firm_order(text: str) -> bool:
+    """Does it say what is to be done from now on, in an account of what was done?"""
+    return is_order(text) and _FIRM.search(text) is not None
+
+
+def leans_on_the_last(text: str) -> bool:
+    """Does it make sense only behind the statement before it ("At that point ...")?"""
+    return _ANAPHORIC.match(text) is not None
+
+
+def is_reported(text: str) -> bool:
+    """Is it what the patient says, not what somebody found?"""
+    return _REPORTED.search(text) is not None
+
+
+def names_kin(text: str) -> bool:
+    """Does it say that it is a relative's?"""
+    return _KIN_OR_FAMILY.search(text) is not None
 
 
 def is_problem_line(text: str) -> bool:
@@ -184,6 +263,7 @@ def is_problem_line(text: str) -> bool:
         and _STATE.search(bare) is None
         and _TOLD.search(bare) is None
         and _NO_PROBLEM.fullmatch(bare) is None
+        and _DONE.search(bare) is None
         and len(bare.split()) <= _FEW
         and _ORDER.search(bare) is None
         and any(char.isalpha() for char in bare)

@@ -7,7 +7,7 @@ note orders. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from bedside.flows.notes.cues import (
@@ -15,12 +15,17 @@ from bedside.flows.notes.cues import (
     is_allergy,
     is_courtesy,
     is_demographic,
+    is_firm_order,
     is_imaging,
     is_lab,
     is_medicine,
     is_order,
     is_problem_line,
+    is_reported,
+    is_talk,
     is_vital,
+    leans_on_the_last,
+    names_kin,
     urgency,
 )
 from bedside.flows.notes.note import Note
@@ -73,11 +78,50 @@ _POSSIBLE = 0.7
 _POSSIBLE_NOTE = "The note leaves this open or makes it conditional; it is quoted as it stands."
 
 
+_TELLS: frozenset[SectionKind] = frozenset(("allergies", "family"))
+"""Sections whose heading changes what stands under it: "Penicillin." is not taken, and a relative's
+"Diabetes." is not the patient's."""
+_MOST_IN_ONE = 300
+"""Characters of such a section that is given as one statement, heading and all."""
+_LABELLED: frozenset[SectionKind] = frozenset(
+    ("vitals", "system", "exam", "procedure", "other", "course", "social", "history", "results", "labs", "imaging")
+)  # fmt: skip
+_SHORT = 3
+"""Words of a value that says little without its label: "Minimal."."""
+_GROUPING: frozenset[SectionKind] = frozenset(("assessment_plan", "plan"))
+_SUBHEADED: frozenset[SectionKind] = frozenset(
+    ("exam", "review_of_systems", "past_medical", "history", "results", "system", "vitals")
+)
+_ACCOUNTS: frozenset[SectionKind] = frozenset(("procedure", "course"))
+_WHY = re.compile(r"indication|history|diagnos", re.IGNORECASE)
+"""Titles of accounts of what came before: an order told there was another's."""
+_SIGNS = re.compile(r"#{1,6}[ \t]+")
+_MARK_BEFORE = re.compile(
+    r"(?:\A|\n|[ \t,])[ \t]*(?:(?P<number>\(?\d{1,2}[.)])|(?P<bullet>[-•*+–]))[ \t]*\Z"
+)
+_GOES_ON = re.compile(
+    r"\b(?:underway|ongoing|stable|resolv\w+|improv\w+|unchanged|controlled|same|noted|done)\b",
+    re.IGNORECASE,
+)
+_WHERE_TO = re.compile(
+    r"\b(?:home|rehab\w*|nursing (?:home|facility)|skilled|hospice)\b", re.IGNORECASE
+)
+_NEAR = 40
+"""Characters between a statement and the one that it leans on."""
+
+
 class _Said(NamedTuple):
     start: int
     end: int
     text: str
     section: NoteSection
+    region: SectionKind | None = None
+    """Where a body system stands: under an examination, or under a review of systems."""
+    about: str | None = None
+    bare: bool = False
+    """Is it a word like "None", cited with its heading?"""
+    over: bool = False
+    """Does more stand under it, before the next entry of a list?"""
 
 
 def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ...]]:
@@ -85,26 +129,38 @@ def extract(note: Note) -> tuple[tuple[Statement, ...], tuple[Recommendation, ..
 
     Returns:
         Statements in note order; recommendations numbered by urgency, then by note order. A
-        statement that stands in the note twice, word for word, is given once.
+        statement that stands in the note twice, word for word, is given once, except in an
+        examination.
     """
     summary: list[Statement] = []
     orders: list[_Said] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, int]] = set()
     planned = any(one.kind in {"plan", "assessment_plan"} for one in note.sections)
     talk = talk_in(note.text)
     for said in _said(note, talk):
         key = " ".join(said.text.lower().split()).strip(" .")
         part = _spoken(said, talk) if talk is not None else _part(said, planned=planned)
-        if (part, key) in seen or (part == "patient_snapshot" and _said_before(said, summary)):
+        # "No effusion." of one knee is not that of the other.
+        place = said.start if said.section.kind in {"exam", "system"} else 0
+        if (part, key, place) in seen or (
+            part == "patient_snapshot" and _said_before(said, summary)
+        ):
             continue
-        seen.add((part, key))
+        seen.add((part, key, place))
         if part == "plan":
             orders.append(said)
             continue
         cited = note.cite(said.start, said.end)
         if cited is not None:
             summary.append(
-                Statement(part=part, text=said.text, source=cited, start=said.start, end=said.end)
+                Statement(
+                    part=part,
+                    text=said.text,
+                    source=cited,
+                    start=said.start,
+                    end=said.end,
+                    about=said.about,
+                )
             )
     return tuple(summary), _plan(note, orders)
 
@@ -127,17 +183,87 @@ def _said(note: Note, talk: Talk | None) -> Iterator[_Said]:
                 for a, b in _inside_chunks(note, start, end):
                     yield _Said(a, b, " ".join(note.text[a:b].split()), section)
         return
+    region: SectionKind | None = None
     for section in note.sections:
-        for start, end in statements(note.text, section.body, section.end):
-            cut = (
-                entries(note.text, start, end)
-                if section.kind in {"medications", "allergies"}
-                else [(start, end)]
-            )
-            for a, b in cut:
-                bare = _BARE.fullmatch(note.text, a, b) is not None
-                for c, d in _inside_chunks(note, section.start if bare else a, b):
-                    yield _Said(c, d, " ".join(note.text[c:d].split()), section)
+        if section.kind in {"review_of_systems", "exam", "vitals"}:
+            region = section.kind
+        elif section.kind not in {"system", "other", "gynaecological"}:
+            region = None
+        for said in _under(note, section):
+            yield said._replace(region=region)
+
+
+def _under(note: Note, section: NoteSection) -> Iterator[_Said]:
+    """A section's statements, each with as much of its heading as it needs to be understood."""
+    text = note.text
+    head = _heading(text, section)
+    about: str | None = None
+    spans = statements(text, section.body, section.end, subheads=section.kind in _SUBHEADED)
+    if section.kind in _TELLS and spans and not _tells_alone(text, section, spans):
+        if spans[-1][1] - head <= _MOST_IN_ONE:
+            spans = [(head, spans[-1][1])]
+        else:
+            about = section.title
+            spans[0] = (head, spans[0][1])
+    lone = section.found_by == "label" and section.kind in _LABELLED
+    for index, (start, end) in enumerate(spans):
+        if section.kind in _GROUPING:
+            before = spans[index - 1] if index else None
+            about = _problem_over(text, before, start, about)
+        mine = about if index or section.kind in _GROUPING else None
+        for a, b in _entries(note, section, start, end):
+            bare = _BARE.fullmatch(text, a, b) is not None
+            short = lone and index == 0 and len(text[a:b].split()) <= _SHORT
+            for c, d in _inside_chunks(note, head if (bare or short) and not mine else a, b):
+                line = " ".join(text[c:d].split())
+                over = index + 1 < len(spans) and _stands_over(text, (a, b), spans[index + 1])
+                yield _Said(c, d, line, section, None, mine, bare, over)
+
+
+def _heading(text: str, section: NoteSection) -> int:
+    """Where the heading's words begin, behind the number signs of Markdown."""
+    match = _SIGNS.match(text, section.start, section.body)
+    return match.end() if match is not None else section.start
+
+
+def _problem_over(
+    text: str, before: tuple[int, int] | None, start: int, about: str | None
+) -> str | None:
+    """The problem that a statement of a plan stands under: until the next one, or a blank line."""
+    if before is None:
+        return None
+    line = " ".join(text[before[0] : before[1]].split())
+    if is_problem_line(line):
+        return line.rstrip(".: ")
+    return None if "\n\n" in text[before[1] : start] else about
+
+
+def _stands_over(text: str, one: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Is the first a heading of the second: another mark of a list, or a line of its own?"""
+    own, other = _mark(text, one[0]), _mark(text, after[0])
+    if own != other:
+        return own != "bullet"
+    if own:
+        return False
+    line = " ".join(text[after[0] : after[1]].split())
+    alone = text.rfind("\n", 0, one[0]) + 1 == one[0] and "\n" in text[one[1] : after[0]]
+    return alone and not is_problem_line(line)
+
+
+def _mark(text: str, start: int) -> str:
+    """The kind of list mark before a statement, "" for none."""
+    match = _MARK_BEFORE.search(text, max(start - 12, 0), start)
+    return (match.lastgroup or "") if match is not None else ""
+
+
+def _tells_alone(text: str, section: NoteSection, spans: Sequence[tuple[int, int]]) -> bool:
+    """Does every statement say by itself that it is an allergy, or a relative's?"""
+    says = is_allergy if section.kind == "allergies" else names_kin
+    return all(says(text[a:b]) for a, b in spans)
+
+
+def _entries(note: Note, section: NoteSection, start: int, end: int) -> list[tuple[int, int]]:
+    return entries(note.text, start, end) if section.kind == "medications" else [(start, end)]
 
 
 def _inside_chunks(note: Note, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -160,7 +286,11 @@ def _inside_chunks(note: Note, start: int, end: int) -> Iterator[tuple[int, int]
 def _part(said: _Said, *, planned: bool) -> Part | Literal["plan"]:
     kind, text = said.section.kind, said.text
     if kind in _ORDERING:
-        return _judged(kind, text, planned=planned)
+        return "assessment" if said.bare else _judged(said, planned=planned)
+    if kind in _ACCOUNTS and is_firm_order(text) and not _WHY.search(said.section.title):
+        return "plan"
+    if kind == "procedure" and _WHY.search(said.section.title):
+        return "patient_snapshot" if is_demographic(text) else "pertinent_history"
     if kind == "chief_complaint":
         return "patient_snapshot" if is_demographic(text) else "key_problems"
     if kind in {"present_illness", "other"}:
@@ -169,6 +299,9 @@ def _part(said: _Said, *, planned: bool) -> Part | Literal["plan"]:
         if is_demographic(text):
             return "patient_snapshot"
         return "medicines_allergies" if is_allergy(text) or is_medicine(text) else _HOME[kind]
+    if kind == "system" or (kind == "gynaecological" and said.region == "exam"):
+        told = said.region == "review_of_systems" or is_reported(text)
+        return "pertinent_history" if told else "objective_findings"
     if kind == "results" and is_order(text) and not is_imaging(text) and not is_lab(text):
         return "pertinent_history"
     return _HOME.get(kind, "pertinent_history")
@@ -198,25 +331,29 @@ def _spoken(said: _Said, talk: Talk) -> Part | Literal["plan"]:
     return _told(said.text, free=False)
 
 
-def _judged(kind: SectionKind, text: str, *, planned: bool) -> Part | Literal["plan"]:
+def _judged(said: _Said, *, planned: bool) -> Part | Literal["plan"]:
     """A statement of an assessment, a plan or instructions."""
+    kind, text = said.section.kind, said.text
     if is_demographic(text) and not is_order(text):
         return "patient_snapshot"
     if is_courtesy(text):
-        return "pertinent_history"
+        return "assessment"
+    if kind == "disposition" and _WHERE_TO.search(text):
+        return "plan"
     if is_problem_line(text):
-        return "key_problems" if kind != "instructions" else "plan"
+        if kind in {"assessment", "assessment_plan"} or said.over:
+            return "key_problems" if kind != "instructions" else "plan"
+        return "assessment" if _GOES_ON.search(text) or kind == "disposition" else "plan"
     if kind == "assessment" and planned and not text.lower().startswith(("continue", "plan")):
         return "assessment"
     if is_order(text):
         return "plan"
-    return "plan" if kind == "instructions" else "assessment"
+    return "plan" if kind == "instructions" and not is_talk(text) else "assessment"
 
 
 def _plan(note: Note, orders: list[_Said]) -> tuple[Recommendation, ...]:
-    ranked = sorted(orders, key=lambda said: (urgency(said.text), said.start))
     found: list[Recommendation] = []
-    for said in ranked:
+    for said in _ranked(orders):
         cited = note.cite(said.start, said.end)
         if cited is None:
             continue
@@ -230,6 +367,22 @@ def _plan(note: Note, orders: list[_Said]) -> tuple[Recommendation, ...]:
                 end=said.end,
                 confidence=_POSSIBLE if possible else 1.0,
                 guard=_POSSIBLE_NOTE if possible else None,
+                about=said.about,
             )
         )
     return tuple(found)
+
+
+def _ranked(orders: list[_Said]) -> list[_Said]:
+    """By urgency, then as they stand; what leans on the statement before it stays behind it."""
+    keys: list[tuple[int, int]] = []
+    for place, said in enumerate(orders):
+        own = urgency(said.text)
+        before = orders[place - 1] if place else None
+        leans = own > 0 and before is not None and leans_on_the_last(said.text)
+        if leans and before is not None and 0 <= said.start - before.end <= _NEAR:
+            keys.append(keys[-1])
+        else:
+            keys.append((own, said.start))
+    order = sorted(range(len(orders)), key=lambda place: (*keys[place], orders[place].start))
+    return [orders[place] for place in order]

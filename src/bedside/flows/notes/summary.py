@@ -37,6 +37,8 @@ class Statement:
     """One fact of the summary.
 
     `source` is `SECTION section, chunk_N:start-end`; the cited words stand at `[start, end)`.
+    `about` is the note's own heading over them ("Hypertension"), where they do not say what they
+    are about.
     """
 
     part: Part
@@ -44,6 +46,7 @@ class Statement:
     source: str
     start: int
     end: int
+    about: str | None = None
 
 
 @value
@@ -51,6 +54,7 @@ class Recommendation:
     """One item of the plan; `number` is 1 for the most urgent, `confidence` in [0, 1].
 
     `guard` says why the reader should look twice; it is there whenever the confidence is below 0.8.
+    `about` as in `Statement`.
     """
 
     number: int
@@ -60,14 +64,23 @@ class Recommendation:
     end: int
     confidence: float
     guard: str | None = None
+    about: str | None = None
 
 
 def summary_json(items: Sequence[Statement]) -> dict[str, list[dict[str, str]]]:
     """The seven arrays, each in the order given; empty is `[]`."""
     return {
-        part: [{"text": one.text, "source": one.source} for one in items if one.part == part]
+        part: [
+            {"text": one.text, "source": one.source, **_about(one)}
+            for one in items
+            if one.part == part
+        ]
         for part in PARTS
     }
+
+
+def _about(one: Statement | Recommendation) -> dict[str, str]:
+    return {"about": one.about} if one.about else {}
 
 
 def plan_json(items: Sequence[Recommendation]) -> dict[str, list[dict[str, Any]]]:
@@ -80,6 +93,7 @@ def plan_json(items: Sequence[Recommendation]) -> dict[str, list[dict[str, Any]]
                 "source": one.source,
                 "confidence": one.confidence,
                 "hallucination_guard_note": one.guard,
+                **_about(one),
             }
             for one in sorted(items, key=lambda item: item.number)
         ]

@@ -117,16 +117,20 @@ def _sources(turn: Mapping[str, Any]) -> list[str]:
 def _sections(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for part in PARTS:
-        lines = [(item["text"], item["source"], "") for item in turn["summary"][part]]
+        lines = [(_said(item, "text"), item["source"], "") for item in turn["summary"][part]]
         if lines:
             found.append(_section(part, TITLES[part], lines, ordered=False))
     plan = [
-        (item["recommendation"], item["source"], item["hallucination_guard_note"] or "")
+        (_said(item, "recommendation"), item["source"], item["hallucination_guard_note"] or "")
         for item in turn["plan"]["recommendations"]
     ]
     if plan:
         found.append(_section("plan", "Plan", plan, ordered=True))
     return found
+
+
+def _said(item: Mapping[str, Any], key: str) -> str:
+    return f"{item['about']}: {item[key]}" if item.get("about") else item[key]
 
 
 def _section(

@@ -22,14 +22,16 @@ def to_markdown(turn: Mapping[str, Any]) -> str:
         if not items:
             continue
         lines += [f"## {TITLES[part]}", ""]
-        lines += [f"- {_plain(item['text'])} `{_code(item['source'])}`" for item in items]
+        lines += [
+            f"- {_about(item)}{_plain(item['text'])} `{_code(item['source'])}`" for item in items
+        ]
         lines.append("")
     plan = turn["plan"]["recommendations"]
     if plan:
         lines += ["## Plan", ""]
         for item in plan:
             lines.append(
-                f"{item['number']}. {_plain(item['recommendation'])} `{_code(item['source'])}` "
+                f"{item['number']}. {_about(item)}{_plain(item['recommendation'])} `{_code(item['source'])}` "
                 f"(confidence {item['confidence']:g})"
             )
             if item["hallucination_guard_note"]:
@@ -53,6 +55,11 @@ def _by(turn: Mapping[str, Any]) -> str:
     if turn.get("extractive"):
         return "Extracted word for word from the note by rule; no model wrote any of it. A draft."
     return f"Written by {_plain(str(turn['answered_by']))}, each item held to the note. A draft."
+
+
+def _about(item: Mapping[str, Any]) -> str:
+    """The note's own heading over an item that does not say what it is about."""
+    return f"**{_plain(item['about'])}:** " if item.get("about") else ""
 
 
 def _plain(text: str) -> str:

@@ -53,7 +53,7 @@ def to_page(turn: Mapping[str, Any], text: str) -> str:
         found = turn["summary"][part]
         if found:
             items.append(f"<h2>{TITLES[part]}</h2>\n<ul>")
-            items += [f"<li>{_item(one['text'], one['source'])}</li>" for one in found]
+            items += [f"<li>{_about(one)}{_item(one['text'], one['source'])}</li>" for one in found]
             items.append("</ul>")
     plan = turn["plan"]["recommendations"]
     if plan:
@@ -61,7 +61,9 @@ def to_page(turn: Mapping[str, Any], text: str) -> str:
         for one in plan:
             guard = one["hallucination_guard_note"]
             note = f' <span class="guard">Look twice: {escape(guard)}</span>' if guard else ""
-            items.append(f"<li>{_item(one['recommendation'], one['source'])}{note}</li>")
+            items.append(
+                f"<li>{_about(one)}{_item(one['recommendation'], one['source'])}{note}</li>"
+            )
         items.append("</ol>")
     if not items:
         items.append("<p>Nothing could be taken from this note.</p>")
@@ -84,6 +86,10 @@ def to_page(turn: Mapping[str, Any], text: str) -> str:
         f'<section id="summary" aria-label="Summary and plan" tabindex="0">\n{chr(10).join(items)}\n</section></main>\n'
         f"<script>{_SCRIPT}</script>\n</body></html>\n"
     )
+
+
+def _about(one: Mapping[str, Any]) -> str:
+    return f"<b>{escape(one['about'])}:</b> " if one.get("about") else ""
 
 
 def _item(text: str, source: str) -> str:
