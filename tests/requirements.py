@@ -234,7 +234,6 @@ UNMARKED = frozenset(
         "RELIABILITY-11",
         "RELIABILITY-13",
         "RELIABILITY-17",
-        "RELIABILITY-19",
         "RELIABILITY-22",
         "RELIABILITY-23",
         "RELIABILITY-24",

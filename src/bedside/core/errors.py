@@ -22,6 +22,7 @@ limits, never patient content.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 __all__ = [
@@ -91,13 +92,20 @@ class BudgetTooSmall(CallerError):
         self.needed, self.available, self.blocks = needed, available, dict(blocks)
 
 
+_IDENT = re.compile(r"[\w./:@+-]{1,200}")
+
+
 class NotFound(CallerError):
-    """A named thing does not exist, or is outside the caller's scope (the two look alike)."""
+    """A named thing does not exist, or is outside the caller's scope (the two look alike).
+
+    A name that has not the form of an identifier may be text of a patient, and is not repeated.
+    """
 
     title = "Not found"
 
     def __init__(self, kind: str, name: str, *, hint: str = "") -> None:
-        super().__init__(f"No {kind} {name!r}." + (f" {hint}" if hint else ""))
+        told = repr(name) if _IDENT.fullmatch(name) else "of that name"
+        super().__init__(f"No {kind} {told}." + (f" {hint}" if hint else ""))
         self.kind, self.name = kind, name
 
 
