@@ -207,3 +207,35 @@ def test_of_one_guideline_five_passages_come_before_the_others_and_repeats_come_
     assert sum(name.startswith("Quinsy") for name in order[:5]) >= 4
     assert {"Gingivitis:0", "Gingivitis:1"} <= set(order[:7])
     assert not {"Again:0", "Quinsy:0"} <= set(order[:7])
+
+
+def _topics() -> tuple[list[Segment], str, str]:
+    """Sixty short guidelines on dressings for one ulcer, and one named by half of the question."""
+    random = Random(11)
+    wanted = "compression bandage healing of a venous leg ulcer after surgery in the elderly"
+    body = "compression bandage dressing wound granulation exudate slough"
+    guidelines = {
+        f"Ulcer {n:02d}": {"": " ".join(random.sample(body.split(), 5)) + f" clinic{n}"}
+        for n in range(60)
+    }
+    guidelines["Elderly"] = {"": "surgery in the elderly healing leg delirium frailty anaesthetic"}
+    return [Segment(entries(guidelines), dim=EMBEDDER.dim)], wanted, f"{wanted}?"
+
+
+def test_a_question_with_its_mark_is_not_judged_by_neighbours(monkeypatch) -> None:
+    """The same words as a topic ask the neighbours, and with a question mark they do not."""
+    import bedside.knowledge.rank as room
+
+    asked_neighbours: list[int] = []
+    own = room.with_neighbours
+
+    def watched(segments, vector, places, scores, statistics):
+        asked_neighbours.append(len(places))
+        return own(segments, vector, places, scores, statistics)
+
+    monkeypatch.setattr(room, "with_neighbours", watched)
+    segments, topic, question = _topics()
+    assert asked(question, segments)
+    assert asked_neighbours == []
+    assert asked(topic, segments)
+    assert asked_neighbours

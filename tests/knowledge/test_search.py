@@ -385,10 +385,15 @@ def test_a_snapshot_that_followed_the_log_equals_one_made_from_rows(store, clock
             assert _scores(followed.segments, term) == _scores(rebuilt.segments, term)
 
 
-def _content(segments) -> dict[str, tuple[bytes, float, str, bytes]]:
+def _words(segment, chunk: int) -> str:
+    numbers, counts = segment.stems_of(chunk)
+    return repr(sorted(zip(segment.names_of(numbers), counts.tolist(), strict=True)))
+
+
+def _content(segments) -> dict[str, tuple[str, float, str, bytes]]:
     return {
         s.ids[i]: (
-            s.words[i],
+            _words(s, int(i)),
             float(s.lengths[i]),
             repr(s.documents[s.owner[i]]),
             s.vectors_of(i).tobytes(),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from bedside.core.access import Grant
 from bedside.core.ids import ActorId, TenantId
 from bedside.knowledge.document import Upload
+from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshot
 from bedside.knowledge.ingest import embed_pending, ingest
 from bedside.knowledge.needs import SearchNeed
@@ -186,6 +187,11 @@ STEPS = st.lists(
 )
 
 
+def _words(segment: Segment, chunk: int) -> list[tuple[str, int]]:
+    numbers, counts = segment.stems_of(chunk)
+    return sorted(zip(segment.names_of(numbers), counts.tolist(), strict=True))
+
+
 def entries(snapshot: Snapshot) -> dict[str, tuple[Any, ...]]:
     """Every living chunk: its words, its length, its vectors, its document."""
     found: dict[str, tuple[Any, ...]] = {}
@@ -193,7 +199,7 @@ def entries(snapshot: Snapshot) -> dict[str, tuple[Any, ...]]:
         for place in np.flatnonzero(segment.alive):
             windows = slice(*segment.window_bounds[place : place + 2])
             found[segment.ids[place]] = (
-                segment.words[place],
+                _words(segment, int(place)),
                 float(segment.lengths[place]),
                 segment.vectors[windows].tobytes(),
                 segment.documents[segment.owner[place]],

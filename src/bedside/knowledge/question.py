@@ -61,9 +61,14 @@ class Question:
         with a question word and holds at most 4. Such a question wants the one passage that answers
         it; a topic, or a question with its circumstances, wants whatever bears on it.
         """
-        if self.text.rstrip().endswith("?"):
+        if self.marked:
             return len(self.groups) <= _DIRECT_MARKED
         return len(self.groups) <= _DIRECT and _ASKING.match(self.text) is not None
+
+    @property
+    def marked(self) -> bool:
+        """Whether it ends with a question mark: it wants its answer, more than what bears on a topic."""
+        return self.text.rstrip().endswith("?")
 
     def with_vector(self, vector: NDArray[np.float32] | None) -> Question:
         """The same question with its vector."""

@@ -5,10 +5,11 @@ fusion favours none. A passage leans on its document.
 
 For a topic among short documents, feedback asks once more with what the best hits have in common
 (Rocchio 1971 for the vector, RM3, Abdul-Jaleel and others 2004, for the words) and lets passages that
-resemble each other lend each other a part of their score (Diaz 2005).
+resemble each other lend each other a part of their score (`knowledge.alike`).
 
 A direct question wants one passage and not its neighbours: its first scores stand, and words count
-less, since its few words name the subject that many passages share.
+less, since its few words name the subject that many passages share. No question with a question mark
+is judged by neighbours.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bedside.core.value import value
+from bedside.knowledge.alike import with_neighbours
 from bedside.knowledge.filters import allowed, named, titled
 from bedside.knowledge.fuse import fuse
 from bedside.knowledge.index.entry import Document
@@ -39,7 +41,6 @@ from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
 from bedside.knowledge.whole import Wholes, wholes
-from bedside.knowledge.words import unpack
 
 __all__ = ["COVERAGE_FLOOR", "Place", "Ranked", "Ranking", "rank"]
 
@@ -72,10 +73,6 @@ TITLE_WORTH = 1.0
 SORT_WORTH, SORT_FITS = 2.0, 0.1
 """What a heading of another sort than is asked for costs, and one of that sort gains, in standard
 deviations; a heading of no sort ("Gout in kidney disease") speaks for itself."""
-NEIGHBOURHOOD = 100
-NEIGHBOURS = 20
-NEIGHBOURS_SHARE = 0.2
-"""Among so many of the best, a passage's so many nearest give this share of its score."""
 TELLING_WORDS = 8
 SHORT_WORTH = 2.0
 """A passage of fewer words than the first loses up to the second, in standard deviations."""
@@ -192,11 +189,11 @@ def _spread(segments: Sequence[Segment], order: Sequence[Place]) -> list[Place]:
     front: list[Place] = []
     behind: list[Place] = []
     last: list[Place] = []
-    met: set[bytes] = set()
+    met: set[int] = set()
     taken: Counter[_Owner] = Counter()
     for place, owner in zip(order, _owners(segments, order), strict=True):
         segment = segments[place.segment]
-        words = segment.words[place.chunk]
+        words = int(segment.prints[place.chunk])
         if segment.superseded[owner[1]]:
             last.append(place)
         elif segment.documents[owner[1]].kind == "guideline" and (
@@ -283,8 +280,8 @@ def _fed_back(
         joined += _standard(vectors)
     if words is not None:
         joined += share * _standard(words)
-    if both and widened:
-        joined = _with_neighbours(segments, question, places, joined)
+    if both and widened and not question.marked:
+        joined = with_neighbours(segments, question.vector, places, joined, statistics)
     if standing is not None:
         own = np.array([standing[owner] for owner in _owners(segments, places)])
         joined = (1 - WHOLE_SHARE) * joined + WHOLE_SHARE * own
@@ -366,33 +363,6 @@ def _of_the_best(
             near |= first.vectors[number][at] > 0
         found.extend(Place(number, chunk) for chunk in at[near].tolist())
     return found
-
-
-def _with_neighbours(
-    segments: Sequence[Segment],
-    question: Question,
-    places: Sequence[Place],
-    scores: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The scores, those of the best mixed with what the passages nearest to each of them score."""
-    if question.vector is None or len(places) <= NEIGHBOURS:
-        return scores
-    best = np.argsort(-np.round(scores, 6), kind="stable")[:NEIGHBOURHOOD]
-    rows = np.zeros((len(best), len(question.vector)), dtype=np.float32)
-    for number, place in enumerate(places[i] for i in best.tolist()):
-        own = segments[place.segment].vectors_of(place.chunk)
-        if len(own):
-            rows[number] = own[int(np.argmax(own @ question.vector))]
-    alike = np.maximum(np.round(rows @ rows.T, 5), 0.0)
-    np.fill_diagonal(alike, 0.0)
-    most = min(NEIGHBOURS, len(best) - 1)
-    least = np.partition(alike, len(best) - most, axis=1)[:, len(best) - most, None]
-    alike[alike < least] = 0.0
-    whole = alike.sum(axis=1)
-    near = np.divide(alike @ scores[best], whole, out=scores[best].copy(), where=whole > 0)
-    mixed = scores.copy()
-    mixed[best] = (1 - NEIGHBOURS_SHARE) * scores[best] + NEIGHBOURS_SHARE * near
-    return mixed
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -513,9 +483,10 @@ def _fed_terms(
     """The query's words and the most telling words of the best hits, mixed."""
     told: dict[str, float] = {}
     for place, share in zip(best, shares, strict=True):
-        names, counts = unpack(segments[place.segment].words[place.chunk])
-        length = sum(counts) or 1
-        for name, count in zip(names, counts, strict=True):
+        segment = segments[place.segment]
+        numbers, counts = segment.stems_of(place.chunk)
+        length = int(counts.sum()) or 1
+        for name, count in zip(segment.names_of(numbers), counts.tolist(), strict=True):
             told[name] = told.get(name, 0.0) + float(share) * count / length
     heavy = sorted(told, key=lambda name: (-told[name], name))[: FEEDBACK_TERMS * 2]
     worth = {

@@ -6,7 +6,7 @@ from collections import Counter
 
 from bedside.language.stems import stems
 
-__all__ = ["count_words", "pack", "unpack"]
+__all__ = ["count_words", "halves", "pack", "unpack"]
 
 _MOST = 65_535
 
@@ -28,7 +28,11 @@ def pack(counts: Counter[str]) -> bytes:
 
 def unpack(blob: bytes) -> tuple[list[str], list[int]]:
     """Stems and their counts, in alphabetical order."""
-    names, _, tail = blob.decode().partition("\n")
-    if not names:
-        return [], []
-    return names.split(" "), [int(count) for count in tail.split(",")]
+    names, tail = halves(blob)
+    return names, [int(count) for count in tail.split(b",")] if names else []
+
+
+def halves(blob: bytes) -> tuple[list[str], bytes]:
+    """Stems in alphabetical order, and their counts as written, parted by commas."""
+    names, _, tail = blob.partition(b"\n")
+    return names.decode().split(" ") if names else [], tail
