@@ -9,6 +9,7 @@ import yaml
 
 from bedside.context import o200k
 from bedside.evals.intake_attacks import Attack, attack, leaked
+from bedside.flows.intake.bounds import beyond
 from bedside.flows.intake.part import asks_only, in_part
 
 PLEAS = yaml.safe_load((Path(__file__).parent / "pleas.yaml").read_text("utf-8"))
@@ -40,6 +41,13 @@ def test_no_plea_gets_what_the_model_would_give(number: int) -> None:
 @pytest.mark.parametrize("words", PLEAS["leak"])
 def test_nothing_of_a_doctors_is_in_a_coordinators_part(words: str) -> None:
     assert not in_part(words, SAID)
+
+
+@pytest.mark.requirement("IN-12")
+@pytest.mark.parametrize("words", PLEAS["against"])
+def test_advice_in_a_coordinators_own_words_is_cut_all_the_same(words: str) -> None:
+    asked = "my knee hurts on the left, can i stop warfarin before flying, is it serious, will i walk again"
+    assert beyond(words, said=[asked, "i am 61 from Kenya and have diabetes"], agreed=False)
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,10 @@ _OURS = re.compile(
     r"|\bhow (?:this|it|that) works\b|\bfeel\b[^.!?]*\b(?:sense|natural|understandable)\b|\bsense to feel\b",
     re.IGNORECASE,
 )
+_DIRECTS = re.compile(
+    r"\b(?:tell|ask|say|advise|want)s? (?:you |him |her |the same\W+)?(?:to )?(?:stop|take|start|skip|double|halve|pause)\b",
+    re.IGNORECASE,
+)
 _TAGGED = re.compile(
     r"^\W*(?:isn't|aren't|wasn't|don't you think|did you know|wouldn't|shouldn't|what if|it(?:'s| is)|you(?:'re| are| have))\b|\b(?:isn't it|right|correct|no|don't you|doesn't it)\s*\?",
     re.IGNORECASE,
@@ -193,7 +197,9 @@ def beyond(
             why = "language"
         asks = sentence.rstrip(" \"'”’)").endswith(("?", "؟"))
         if not why and sentence.strip():
-            defers = _DEFERS.search(plain) and not _ADVICE.search(plain)
+            defers = (
+                _DEFERS.search(plain) and not _ADVICE.search(plain) and not _DIRECTS.search(plain)
+            )
             if asks and (_leads(plain, own) or not asks_only(plain, (*said, "operation", *about))):
                 why = "diagnosis"
             elif not asks and not defers and not in_part(plain, (*said, "operation", *about)):

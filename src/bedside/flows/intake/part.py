@@ -29,6 +29,27 @@ _SPARE = 0.34
 _SHORT, _MOST = 3, 3
 
 
+_REPORTED = re.compile(
+    r"\b(?:whether|which|what|how|question|(?:you|he|she) (?:\w+ )?(?:said|told|asked|wrote|mentioned|want|wants|wish|would like|hope)|noted that (?:you|he|she) (?:take|took|have|had|stopped|started|want|live|are))\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(
+    r"\b(?:it|this|that|they|you|he|she|(?:the|your|his|her) (?:\w+ )?(?:knees?|hips?|hearts?|eyes?|leg|back|joint|scan|x-?ray|mri|results?|reports?|values?|numbers|one|pain|sugar|pressure|body))\b[^.!?;,]{0,12}?"
+    r"(?:'s|'re|\b(?:is|are|looks?|seems?|sounds?|feels?))(?: (?:not|only|simply|just|but|very|quite|so|too|all|the|an?|really|still|rather|also|already))* "
+    r"(?:serious|treatable|mild|gone|old|good|great|bad|safe|severe|worn|finished|harmless|dangerous|clean|perfect|curable|manageable|early|late|advanced|nothing|high|low|weak|strong|stable|common|typical|minor|major|clear: )\b"
+    r"(?! (?:question|questions|idea|to know|to hear|start|memory|point|enough to|news that))",
+    re.IGNORECASE,
+)
+_ACTS = re.compile(
+    r"\b(?:stop(?:ping|ped|s)?|skip(?:ping|ped|s)?|halv\w+|doubl\w+|pausing|paused?|come off|com(?:e|ing) off|leave out|drop(?:ping|ped)?|start(?:ing)? on|go ahead without|do without|leave (?:the |your |it )?\w* ?at home)\b"
+    r"(?! (?:at any|here|any ?time|whenever|this (?:chat|question|step|one)|that (?:question|step|one)|the (?:question|chat|conversation)|sharing|asking|or go|now and|and (?:carry|go|come) ))"
+    r"|\b(?:stop|skip|halve|double|pause) (?:it|them|those|these)\b|\b(?:stop|skip) before\b"
+    r"|\b(?:no need|need not|not (?:have|need)|don't (?:have|need)) to (?:see|take|stop|use|have|visit|call|go to)\b"
+    r"|\b(?:walk|run|dance|swim|climb|kneel|see|live|recover|heal|play)(?:ing|s)? (?:again|normally|well|better|freely|in \w+ weeks)\b|\bwalk again\b|\b(?:what|like) most (?:do|people)\b",
+    re.IGNORECASE,
+)
+
+
 @functools.cache
 def _raw() -> dict[str, str]:
     path = resources.files("bedside.flows.intake") / "data" / "part.yaml"
@@ -79,6 +100,13 @@ def in_part(sentence: str, said: Sequence[str]) -> bool:
     plain = sentence.replace("’", "'").strip()
     words = _words(plain)
     if not words or not _begins().match(plain):
+        return False
+    for judges in (_VERDICT, _ACTS):
+        met = judges.search(plain)
+        if met and not _REPORTED.search(plain, 0, met.start()):
+            return False
+    *_, last = re.split(r"[;:\u2014]", plain)
+    if last != plain and _ACTS.search(last):
         return False
     telling, other = _told(words, said)
     return len(other) <= max(1, min(_SPARE * len(telling), _MOST))
