@@ -98,10 +98,15 @@ def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Sta
     return Standing(
         level=found,
         by=reference.label,
-        limits=reference.text() if usual else f"critical {reference.critical_text()}",
+        limits=reference.text() if usual else _critical_limits(reference),
         source=reference.source,
         beyond=_beyond_reference(fact, reference),
     )
+
+
+def _critical_limits(reference: Range) -> str:
+    unit = "" if reference.unit.startswith(("{", "[")) else f" {reference.unit}"
+    return f"critical {reference.critical_text()}{unit}"
 
 
 def _beyond(fact: Fact, low: Decimal | None, high: Decimal | None) -> Decimal:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from bedside.clinical.allergy import conflicts_with_allergy
+from bedside.clinical.drugs import find_drugs
 from bedside.core.value import value
 
 __all__ = ["Reader", "advises", "fits", "stands_alone"]
@@ -51,7 +53,7 @@ _ELSEWHERE = re.compile(
 )
 _MODAL = re.compile(
     r"\b(?:should|must|recommended|advis(?:ed|able)|contraindicated|indicated|first[- ](?:line|choice)"
-    r"|(?:usual |the )first (?:drug|medicine)|preferred|of choice|needs?|is needed|are needed)\b",
+    r"|(?:usual |the )first (?:drug|medicine)|preferred|of choice)\b",
     re.IGNORECASE,
 )
 _VERBS = frozenset(
@@ -65,10 +67,13 @@ _VERBS = frozenset(
 )  # fmt: skip
 _DANGLING = re.compile(
     r"(?:they|it|this|these|those|that|such|both|he|she|others?|below \d+|above \d+|in addition|also"
-    r"|however|then|and|or|but)\b",
+    r"|however|then|and|or|but|not)\b",
     re.IGNORECASE,
 )
 _BACK = re.compile(r"\bof it\b|\((?:above|below|see)\b|\bsee (?:above|below)\b", re.IGNORECASE)
+_STOPS = re.compile(
+    r"\b(?:stop|avoid|withhold|contraindicated|not|never|reduce|lower|caution)\b", re.IGNORECASE
+)
 _FIRST = re.compile(r"[A-Za-z-]+")
 
 
@@ -78,7 +83,8 @@ class Reader:
 
     `age` is in years, `None` when unknown; `sex` as the record has it. `stage` is that of the
     problem asked about ("3b", "" for none). `lasting` is True for a problem that is not new, about
-    which what is done in the first hours no longer helps.
+    which what is done in the first hours no longer helps. `barred` are medicines that a result or an
+    allergy of the record speaks against; a sentence that names one is quoted only if it warns.
     """
 
     age: int | None
@@ -86,6 +92,8 @@ class Reader:
     pregnant: bool
     stage: str = ""
     lasting: bool = True
+    barred: frozenset[str] = frozenset()
+    allergies: tuple[str, ...] = ()
 
 
 def fits(heading: str, said: str, reader: Reader) -> bool:
@@ -93,7 +101,9 @@ def fits(heading: str, said: str, reader: Reader) -> bool:
     both = f"{heading}\n{said}"
     if _ELSEWHERE.search(heading.rpartition(">")[2]):
         return False
-    if not reader.pregnant and _PREGNANT.search(both):
+    if bool(_PREGNANT.search(both)) is not reader.pregnant:
+        return False  # in pregnancy what is said for everybody may harm
+    if not _STOPS.search(said) and _barred(said, reader):
         return False
     if not _of_age(both, said, reader.age):
         return False
@@ -104,6 +114,15 @@ def fits(heading: str, said: str, reader: Reader) -> bool:
     if reader.stage and not _of_stage(said, reader.stage):
         return False
     return not (reader.lasting and _URGENT.search(both))
+
+
+def _barred(said: str, reader: Reader) -> bool:
+    """Does it name a medicine that the record speaks against?"""
+    return any(
+        drug in reader.barred or any(conflicts_with_allergy(drug, one) for one in reader.allergies)
+        for mention in find_drugs(said)
+        for drug in mention.ingredients
+    )
 
 
 def _of_age(both: str, said: str, age: int | None) -> bool:
@@ -145,9 +164,12 @@ def _parts(said: str) -> tuple[str, ...]:
 
 def _opens(part: str) -> bool:
     words = _FIRST.findall(part)[:2]
-    return bool(words) and words[0].casefold() in _VERBS and words[-1].casefold() != "and"
+    return (
+        bool(words) and words[0].casefold() in _VERBS and words[-1].casefold() not in {"and", "of"}
+    )
 
 
 def stands_alone(said: str) -> bool:
-    """Can it be read without the sentence before it?"""
-    return not _DANGLING.match(said) and not _BACK.search(said)
+    """Can it be read without the sentence before it? So must what follows a label in it."""
+    label = re.split(r":\s+", said, maxsplit=1)[1:]
+    return not _BACK.search(said) and not any(_DANGLING.match(part) for part in (said, *label))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from bedside.clinical.drugs import find_drugs, ingredients_of
 from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
 from bedside.core.source import Span
@@ -20,6 +21,7 @@ from bedside.knowledge.needs import Hit, Hits, SearchNeed
 from bedside.language.sentences import sentences
 from bedside.language.stems import stems
 from bedside.record.abnormal import short_name
+from bedside.record.rows import says_none_known
 
 __all__ = ["Guidance", "Query", "guidance_of", "hit_items", "need_of", "queries_of"]
 
@@ -69,7 +71,8 @@ class Query:
     """One search: what it is about, the query text, and the names of which a passage holds one.
 
     With `strict` the sentence itself holds it, and the heading one of the problems; else the heading
-    does, or the sentence begins with it. `reader` is for whom a sentence is looked for.
+    does, or the sentence begins with it. `reader` is for whom a sentence is looked for, `taken`
+    are the generics of the current medicines.
     """
 
     about: str
@@ -77,6 +80,7 @@ class Query:
     names: tuple[str, ...]
     strict: bool = False
     reader: Reader = Reader(age=None, sex="", pregnant=False)
+    taken: frozenset[str] = frozenset()
 
 
 @value
@@ -137,6 +141,22 @@ def _reader(chart: Chart, name: str = "", *, lasting: bool = True) -> Reader:
         pregnant=chart.pregnant is True,
         stage=stage[1].casefold() if stage else "",
         lasting=lasting,
+        barred=_barred(chart),
+        allergies=tuple(
+            one.name
+            for one in chart.record.of("allergies")
+            if one.status not in {"resolved", "inactive"} and not says_none_known(one)
+        ),
+    )
+
+
+def _barred(chart: Chart) -> frozenset[str]:
+    """The generics of current medicines that a result or an allergy speaks against."""
+    return frozenset(
+        generic
+        for insight in chart.record.insights
+        if insight.kind in {"drug_lab", "drug_allergy"} and insight.severity != "info"
+        for generic in ingredients_of(insight.facts[0].name)
     )
 
 
@@ -154,7 +174,12 @@ def _of_results(chart: Chart) -> Iterator[Query]:
             names=(name,),
             strict=True,
             reader=_reader(chart),
+            taken=_taken(chart),
         )
+
+
+def _taken(chart: Chart) -> frozenset[str]:
+    return frozenset(generic for one in chart.medicines for generic in one.generics)
 
 
 def _of_medicines(chart: Chart) -> Iterator[Query]:
@@ -166,6 +191,7 @@ def _of_medicines(chart: Chart) -> Iterator[Query]:
             names=(name,),
             strict=True,
             reader=_reader(chart),
+            taken=_taken(chart),
         )
 
 
@@ -239,7 +265,7 @@ def _best(
                 continue
             if _PAPER.search(body) or not (advises(said) and stands_alone(said)):
                 continue
-            if not fits(path, said, query.reader):
+            if not fits(path, said, query.reader) or (query.strict and _of_others(said, query)):
                 continue
             at = (str(hit.span.source.id), hit.span.start + start)
             if at in seen:
@@ -258,6 +284,12 @@ def _best(
         return None
     current, _, item = max(ranked, key=lambda row: row[:2])
     return item, "" if current else " (superseded edition)"
+
+
+def _of_others(said: str, query: Query) -> bool:
+    """Does a sentence about a result or a medicine name medicines, and none that is taken?"""
+    named = {drug for one in find_drugs(said) for drug in one.ingredients}
+    return bool(named) and not named & query.taken
 
 
 def _opens_with(said: str, names: Sequence[frozenset[str]]) -> bool:

@@ -10,10 +10,11 @@ from bedside.clinical.dosing import dosing_rules_for
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.flows.briefing.findings import MILDER, Cited, Flag, Severity
 from bedside.flows.briefing.kidney import Kidney
-from bedside.flows.briefing.phrases import inside, joined, opening
+from bedside.flows.briefing.phrases import called, inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
 from bedside.flows.briefing.references import entry, rule_item
 from bedside.record.fhir.dates import spoken_date
+from bedside.record.limits import pregnancy_lasts
 from bedside.record.needs import Fact
 
 __all__ = ["caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
@@ -30,6 +31,7 @@ def interaction_flags(chart: Chart) -> Iterator[Flag]:
         if not found:
             continue
         rule, left, right = found[0]
+        left, right = called(one.name, left), called(other.name, right)
         severity, remark = _as_old(chart, rule.severity, (one, other))
         yield Flag(
             category="medications",
@@ -95,7 +97,15 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
     for medicine in chart.systemic:
         seen: set[str] = set()
         for rule in cautions_for(medicine.generics):
-            problem = next((one for one in chart.problems if rule.concerns(one.name)), None)
+            problem = next(
+                (
+                    one
+                    for one in chart.problems
+                    if rule.concerns(one.name)
+                    and pregnancy_lasts(one, as_of=chart.today) is not False
+                ),
+                None,
+            )
             if rule.conditions and problem is None:
                 continue
             about = problem.source.id if problem else ""
@@ -107,11 +117,11 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
 
 def _caution(chart: Chart, medicine: Medicine, problem: Fact | None, rule: CautionRule) -> Flag:
     severity, remark = _as_old(chart, rule.severity, (medicine,))
-    generic = medicine.generics[0]
+    generic = called(medicine.name, medicine.generics[0])
     if problem is None:
         title, text = opening(generic), f"{medicine.name} is current: {rule.text}"
     else:
-        name = plain(problem.name)
+        name = "Pregnancy" if "pregnan" in problem.name.casefold() else plain(problem.name)
         title = f"{opening(generic)} and {inside(name)}"
         text = f"{medicine.name} is current, and {name} is an open problem: {rule.text}"
     items = (entry(medicine.fact), *((entry(problem),) if problem else ()))
@@ -139,7 +149,9 @@ def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
             severity, remark = _as_old(chart, rule.severity, (medicine,))
             if kidney.stale and severity == rule.severity:
                 severity = MILDER[severity]
-            generic = next(one for one in medicine.generics if one in rule.drugs)
+            generic = called(
+                medicine.name, next(one for one in medicine.generics if one in rule.drugs)
+            )
             yield Flag(
                 category="medications",
                 severity=severity,

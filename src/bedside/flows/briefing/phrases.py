@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["inside", "joined", "opening", "readable"]
+__all__ = ["called", "inside", "joined", "opening", "readable"]
 
 _LONG = re.compile(r"(?<![\w.])\d+\.\d{4,}(?![\w.])")
 _DIGITS = 4
+_EPONYM = re.compile(
+    r"(?:Addison|Alzheimer|Barrett|Bell|Beh\u00e7et|Crohn|Cushing|Down|Ebstein|Fabry|Gaucher|Gilbert"
+    r"|Graves|Guillain|Hashimoto|Hodgkin|Huntington|Kaposi|Kawasaki|Klinefelter|Lewy|Lyme|Marfan"
+    r"|M\u00e9ni\u00e8re|Paget|Parkinson|Raynaud|Reye|Sj\u00f6gren|Takayasu|Tourette|Turner|Wilson)\b"
+)
+_PRODUCT = re.compile(r"[A-Za-z][A-Za-z-]{3,}")
 _UNITS = (
     (re.compile(r"\bmm\[Hg\]"), "mmHg"),
     (re.compile(r"(?<=\d )Cel\b"), "\u00b0C"),
@@ -25,8 +31,21 @@ def opening(text: str) -> str:
 
 
 def inside(text: str) -> str:
-    """As it stands inside a sentence; abbreviations keep their capitals."""
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+    """As it stands inside a sentence; abbreviations and people's names keep their capitals."""
+    if text[:2].isupper() or _EPONYM.match(text):
+        return text
+    return text[:1].lower() + text[1:]
+
+
+def called(entry: str, generic: str) -> str:
+    """A medicine by the record's own word: "glibenclamide" where a table says "glyburide".
+
+    The generic stands where the entry holds it; else the entry's first word does.
+    """
+    if any(part in entry.casefold() for part in generic.casefold().split("/")):
+        return generic
+    first = _PRODUCT.search(entry)
+    return first.group().casefold() if first else generic
 
 
 def joined(parts: Iterable[str]) -> str:

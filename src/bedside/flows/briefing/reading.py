@@ -14,7 +14,7 @@ from bedside.record.contradictions import is_current
 from bedside.record.limits import is_pregnant
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["Chart", "Medicine", "age_at", "chart_of", "is_past", "plain"]
+__all__ = ["Chart", "Medicine", "age_at", "chart_of", "is_dialysis", "is_past", "plain"]
 
 _ADULT = 18
 _OLD_RECORD_DAYS = 548
@@ -91,7 +91,7 @@ class Chart:
     @property
     def dialysis(self) -> bool:
         """Does an open problem say that the kidneys are replaced by dialysis?"""
-        return any(_DIALYSIS.search(one.name) for one in self.problems)
+        return any(map(is_dialysis, self.problems))
 
     @property
     def systemic(self) -> tuple[Medicine, ...]:
@@ -150,6 +150,11 @@ def _problems(conditions: Sequence[Fact], today: date) -> tuple[Fact, ...]:
         if not (name.startswith("history of ") and name.removeprefix("history of ") in found)
     ]
     return tuple(sorted(kept, key=lambda fact: is_past(fact, today)))
+
+
+def is_dialysis(problem: Fact) -> bool:
+    """Does this problem say that the kidneys are replaced by dialysis?"""
+    return _DIALYSIS.search(problem.name) is not None
 
 
 def is_past(fact: Fact, today: date) -> bool:

@@ -25,6 +25,7 @@ __all__ = [
     "allergy_reference",
     "egfr_reference",
     "entry",
+    "goal_reference",
     "monitoring_reference",
     "monitoring_rule",
     "range_reference",
@@ -104,6 +105,19 @@ def _range_item(key: str, found: Range) -> Item:
                 dict.fromkeys(one for one in (found.source, found.critical_source) if one)
             ),
             pack=range_pack(),
+        )
+    )
+
+
+def goal_reference() -> Item:
+    """The goal that an HbA1c in diabetes is held against."""
+    return rule_item(
+        Reference(
+            id="pack:goal:hba1c",
+            title="HbA1c goal in diabetes",
+            text="An HbA1c below 7 % is a goal for many adults with diabetes who are not pregnant; a "
+            "higher one suits some, such as the frail. Source: American Diabetes Association. "
+            "Standards of Care in Diabetes: Glycemic Goals. Not clinically reviewed here.",
         )
     )
 

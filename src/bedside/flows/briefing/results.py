@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -9,11 +10,12 @@ from bedside.clinical.drugs import ingredients_of
 from bedside.core.context import Item
 from bedside.flows.briefing.findings import MILDER, Category, Cited, Flag
 from bedside.flows.briefing.kidney import Kidney, kidney_of
-from bedside.flows.briefing.phrases import inside, joined, opening
-from bedside.flows.briefing.reading import Chart, plain
+from bedside.flows.briefing.phrases import called, inside, joined, opening
+from bedside.flows.briefing.reading import Chart, is_dialysis, plain
 from bedside.flows.briefing.references import (
     allergy_reference,
     entry,
+    goal_reference,
     monitoring_reference,
     monitoring_rule,
     range_reference,
@@ -38,7 +40,14 @@ REPEAT = "Consider repeating "
 _SHOWN_OLD = 3
 _SHOWN_IN_GROUP = 12
 _NAMED = 3
-_WEIGHT = {"drug_allergy": 10.0, "drug_lab": 8.0, "abnormal": 7.0, "old": 4.5, "trend": 4.0}
+_WEIGHT = {
+    "drug_allergy": 10.0,
+    "critical": 9.8,
+    "drug_lab": 9.6,
+    "abnormal": 7.0,
+    "old": 4.5,
+    "trend": 4.0,
+}
 _SAID_ELSEWHERE = {"allergy-medicine", "class-twice"}
 _OF_TREATMENT = {"medicine-twice", "active-past-end"}
 _MILD = {"active-past-end", "two-values", "medicine-twice"}
@@ -50,6 +59,10 @@ _PRESSURES = {"systolic_bp", "diastolic_bp"}
 _FAR = {"egfr": (Decimal(30), "ml/min"), "bmi": (Decimal(16), "kg/m2"), "lvef": (Decimal(35), "%")}
 """Limits below which a value stands for itself however old it is, though no laboratory telephones:
 G4 of KDIGO 2024, severe thinness of WHO, the ejection fraction of device therapy (AHA/ACC/HFSA 2022)."""
+_REPLACED = {"creatinine", "egfr", "bun"}
+"""Measurements of the kidneys' work, which dialysis takes over."""
+_GOAL = Decimal(7)
+_DIABETES = re.compile(r"(?<!pre)\bdiabet", re.IGNORECASE)
 _TWO_SIDES = {
     "no-known-allergies": "Allergies recorded, and none known",
     "two-values": "Two values of {name} at the same moment",
@@ -123,9 +136,13 @@ def _abnormal(
     slow = key in _SLOW
     if slow and severity == "warning" and not grave:
         severity = "info"
-    computed = key == "creatinine" and kidney is not None and _rests_on(kidney, fact)
+    if _at_goal(chart, fact):
+        severity = "info"
+    replaced = chart.dialysis and key in _REPLACED
+    if replaced:
+        severity = MILDER[severity]
     passed = fact.stale and key in _PASSING
-    ask = (fact.stale or severity == "critical") and not (slow or passed or chart.died)
+    ask = (fact.stale or severity == "critical") and not (slow or passed or replaced or chart.died)
     name = "blood pressure" if key in _PRESSURES else short_name(fact)
     return Flag(
         category=_category(fact),
@@ -133,24 +150,50 @@ def _abnormal(
         title=_title(first),
         description=(
             *(Cited(text=_read(one), items=_limits(chart, one.facts[0], one.text)) for one in some),
-            *(
-                (Cited(text=opening(kidney.said), items=kidney.items),)
-                if computed and kidney
-                else ()
-            ),
+            *_remarks(chart, fact, kidney),
             *(_moving(one) for one in moving),
         ),
         rule=first.rule,
         action=Cited(
-            text=f"{REPEAT}{name}, last measured {_day(fact)}",
+            text=f"Consider same-day review of {name}, and repeating it; last measured {_day(fact)}"
+            if severity == "critical"
+            else f"{REPEAT}{name}, last measured {_day(fact)}",
             items=(entry(fact),),
         )
         if ask
         else None,
-        # An old one, mildly outside, says less about today than what is due for a known illness.
-        weight=_WEIGHT["old" if fact.stale and not (grave or _far_out(chart, fact)) else "abnormal"]
-        - place / 100,
+        weight=_WEIGHT[_rank_of(chart, fact, severity, grave=grave)] - place / 100,
+        about=key,
     )
+
+
+def _rank_of(chart: Chart, fact: Fact, severity: str, *, grave: bool) -> str:
+    """What is telephoned comes before most; an old one, mildly outside, after what is due."""
+    if severity == "critical":
+        return "critical"
+    return "old" if fact.stale and not (grave or _far_out(chart, fact)) else "abnormal"
+
+
+def _at_goal(chart: Chart, fact: Fact) -> bool:
+    """Is it an HbA1c of somebody with diabetes, above the range of others and below the goal?"""
+    if analyte_key(fact) != "hba1c" or fact.value is None or fact.comparator:
+        return False
+    known = any(_DIABETES.search(one.name) for one in chart.problems)
+    return known and fact.unit.strip() == "%" and fact.value < _GOAL
+
+
+def _remarks(chart: Chart, fact: Fact, kidney: Kidney | None) -> Iterator[Cited]:
+    """What a reader of the figure needs beside it."""
+    if analyte_key(fact) == "creatinine" and kidney is not None and _rests_on(kidney, fact):
+        yield Cited(text=opening(kidney.said), items=kidney.items)
+    if _at_goal(chart, fact):
+        yield Cited(
+            text="It lies below 7 %, a goal for many adults with diabetes",
+            items=(goal_reference(),),
+        )
+    if chart.dialysis and analyte_key(fact) in _REPLACED:
+        dialysis = next(one for one in chart.problems if is_dialysis(one))
+        yield Cited(text="Expected on dialysis", items=(entry(dialysis),))
 
 
 def _far_out(chart: Chart, fact: Fact) -> bool:
@@ -313,7 +356,7 @@ def _against_result(chart: Chart, insight: Insight) -> Flag:
     items = (entry(about), entry(result), *((monitoring_reference(rule),) if rule else ()))
     text = insight.text.partition(" (source: ")[0].rstrip(".")
     generics = ingredients_of(about.name) if about.category == "medications" else ()
-    name = "/".join(generics) if generics else plain(about.name)
+    name = called(about.name, "/".join(generics)) if generics else plain(about.name)
     taken_once = about.category == "medications" and about.stale
     old = taken_once and chart.old and not result.stale
     if taken_once:
@@ -328,6 +371,7 @@ def _against_result(chart: Chart, insight: Insight) -> Flag:
             text=f"Consider reviewing {name} against {inside(short_name(result))}", items=items[-1:]
         ),
         weight=_WEIGHT["drug_lab"],
+        about=analyte_key(result),
     )
 
 

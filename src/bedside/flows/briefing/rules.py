@@ -35,6 +35,7 @@ __all__ = ["actions_of", "by_rule", "in_order", "rule_flags"]
 _LEVEL: dict[str, Level] = {"critical": "high", "warning": "medium", "info": "low"}
 _ACTIONS = 8
 _REPEATS = 2
+_ASKS = ("measuring", "offering", "same-day review")
 
 
 def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
@@ -122,7 +123,7 @@ def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
     due = " ".join(
         flag.action.text.casefold()
         for flag in flags
-        if flag.action and not flag.action.text.startswith(REPEAT)
+        if flag.action and any(word in flag.action.text for word in _ASKS)
     )
     found: dict[str, Action] = {}
     repeats = 0
@@ -134,7 +135,7 @@ def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
             found[option] = replace(found[option], text=_together(found[option].text, flag.action))
             continue
         again = flag.action.text.startswith(REPEAT)
-        if again and flag.severity != "critical":
+        if again:
             name = flag.action.text.removeprefix(REPEAT).partition(",")[0]
             if name.casefold() in due or repeats == _REPEATS:
                 continue

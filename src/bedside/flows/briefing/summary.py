@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 
 from bedside.flows.briefing.findings import Cited, Summary
@@ -10,7 +10,7 @@ from bedside.flows.briefing.reading import Chart, age_at, plain
 from bedside.flows.briefing.references import entry
 from bedside.record.fhir.dates import spoken_date
 from bedside.record.limits import pregnancy_lasts
-from bedside.record.needs import Fact, Insight
+from bedside.record.needs import Fact
 from bedside.record.rows import says_none_known
 
 __all__ = ["notes_of", "summary_of"]
@@ -25,7 +25,7 @@ def summary_of(chart: Chart) -> Summary:
     return Summary(
         one_liner=_one_liner(chart),
         conditions=tuple(_conditions(chart)),
-        changes=tuple(_changes(chart.record.insights)),
+        changes=tuple(_changes(chart)),
     )
 
 
@@ -57,19 +57,28 @@ def _who(chart: Chart) -> str:
     sex = {"female": "woman", "male": "man"}.get(chart.sex, "person")
     if chart.age is not None and not chart.adult:
         sex = {"female": "girl", "male": "boy"}.get(chart.sex, "child")
-    age = (
-        f"{'1 year' if chart.age == 1 else f'{chart.age} years'} old"
-        if chart.age is not None
-        else "of unknown age"
-    )
     if not chart.died:
-        return f"{sex.capitalize()}, {age}"
+        return f"{sex.capitalize()}, {_age(chart)}"
     if chart.died is True:
         return f"{sex.capitalize()}, recorded as deceased"
     born = chart.record.person.birth_date
     at = age_at(born, chart.died)
     how_old = f" at {at} years" if at is not None else ""
     return f"{sex.capitalize()}, died on {spoken_date(chart.died)}{how_old}"
+
+
+def _age(chart: Chart) -> str:
+    """In years; in months below two years, in days below one month."""
+    born = chart.record.person.birth_date
+    if chart.age is None or born is None:
+        return "of unknown age"
+    months = (chart.today.year - born.year) * 12 + chart.today.month - born.month
+    months -= chart.today.day < born.day
+    if months < 1:
+        return f"{_count((chart.today - born).days, 'day')} old"
+    if months < 24:  # noqa: PLR2004 - two years
+        return f"{_count(months, 'month')} old"
+    return f"{chart.age} years old"
 
 
 def _count(n: int, what: str) -> str:
@@ -105,15 +114,24 @@ def _conditions(chart: Chart) -> Iterator[Cited]:
         yield Cited(text=f"And {more} more open problems")
 
 
-def _changes(insights: Sequence[Insight]) -> Iterator[Cited]:
+def _changes(chart: Chart) -> Iterator[Cited]:
     """What a reader would ask about first; single normal results are counted by the record room."""
-    found = [one for one in insights if one.kind == "change"]
+    found = [one for one in chart.record.insights if one.kind == "change"]
     ranked = sorted(found, key=lambda one: (one.severity == "info", _dull(one.title)))
     for insight in ranked[:_CHANGES]:
         yield Cited(
-            text=insight.text.rstrip("."),
+            text=_judged(chart, insight.text.rstrip(".")),
             items=tuple(entry(fact) for fact in insight.facts[:4]),
         )
+
+
+def _judged(chart: Chart, text: str) -> str:
+    """A child's results have few ranges here, so that "none notably different" would say too much."""
+    if chart.adult:
+        return text
+    return text.replace(
+        ", none notably different", ", not judged: few ranges here are for children"
+    )
 
 
 def _dull(title: str) -> int:
