@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bedside.core.context import Item, Message, Opaque, ToolCall, ToolResult
 from bedside.core.turn import Need, NoModel, Tool
+from bedside.models.config import Link
 from bedside.models.images import Image
+from bedside.models.profiles import bundled_profiles
+from bedside.models.provider import Call
+from bedside.models.providers.anthropic.wire import request as anthropic_request
+from bedside.models.providers.bedrock.wire import request as bedrock_request
+from bedside.models.providers.openai.wire import request as openai_request
+from bedside.models.providers.openrouter.wire import request as openrouter_request
 from bedside.testing.provider import Asked, Said
 from bedside.testing.provider_kit import (
     MODELS,
@@ -32,6 +40,10 @@ SCHEMA = {
     "properties": {"age": {"type": "integer", "minimum": 0}, "note": {"type": "string"}},
     "required": ["age"],
 }
+WIRES = {
+    "anthropic": anthropic_request, "openai": openai_request, "openrouter": openrouter_request,
+    "bedrock": bedrock_request,
+}  # fmt: skip
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
@@ -411,3 +423,46 @@ def test_the_key_stands_in_no_repr() -> None:
     config = ProviderConfig(key="sk-1", access_key="AK", secret_key="SK", session_token="ST")
     shown = repr(config) + repr(EgressConfig(secret=b"salt"))
     assert not any(word in shown for word in ("sk-1", "AK", "SK", "ST", "salt"))
+
+
+@pytest.mark.requirement("CM-16")
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ("anthropic:claude-haiku-4-5", 3_000),
+        ("anthropic:claude-opus-5-5", None),
+        ("openrouter:anthropic/claude-sonnet-4.5", 3_000),
+        ("openrouter:openai/gpt-5", None),
+        ("openai:anything", None),
+        ("bedrock:us.anthropic.claude-sonnet-4-5-v1:0", 3_000),
+        ("bedrock:amazon.nova-pro-v1:0", None),
+    ],
+)
+def test_a_budget_to_think_goes_to_models_that_take_one_and_lifts_the_limit(spec, found):
+    provider, _, model = spec.partition(":")
+    link = Link(provider=provider, model=model)
+    profile = bundled_profiles().of(link)
+    call = Call(link=link, profile=profile, prompt=prompt_of(), output=2_000, thinking=3_000)
+    body = WIRES[provider](call)
+    text = json.dumps(body)
+    budget = next(
+        (
+            tree.get("budget_tokens") or tree.get("max_tokens")
+            for tree in (
+                body.get("thinking") or {},
+                body.get("reasoning") or {},
+                (body.get("additionalModelRequestFields") or {}).get("thinking") or {},
+            )
+            if tree.get("budget_tokens") or tree.get("max_tokens")
+        ),
+        None,
+    )
+    assert budget == found
+    limit = 5_000 if found else 2_000
+    assert str(limit) in text
+    if found:
+        assert '"temperature"' not in text
+    small = WIRES[provider](replace(call, thinking=10))
+    if found:
+        assert "1024" in json.dumps(small)
+    assert "3000" not in json.dumps(WIRES[provider](replace(call, thinking=0)))

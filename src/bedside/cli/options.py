@@ -18,7 +18,8 @@ __all__ = [
 ]
 
 STEP = (
-    '{"person", "text"} or {"person", "invite" | "approve" | "share" | "withdraw" | "consent": ...}'
+    '{"person", "text"} or {"person", "invite" | "approve" | "share" | "withdraw" | "consent" | '
+    '"prefer" | "forget" | "link": ...}, with "space": "inner" in the person\'s own space'
 )
 """What one line of a companion's script is."""
 FORMATS = ("json", "md", "html", "fhir")

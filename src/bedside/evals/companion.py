@@ -27,8 +27,8 @@ from bedside.flows.companion.tables import tables_of
 from bedside.flows.companion.tags import TagDecoder
 from bedside.settings import load_settings
 from bedside.storage.tables import metadata
-from bedside.wiring import Engine, build_engine
-from bedside.wiring.companion import overview, send, talk
+from bedside.wiring import Engine, Who, build_engine
+from bedside.wiring.companion import Talk, overview, send, talk
 
 __all__ = ["run"]
 
@@ -161,8 +161,15 @@ class _Room:
     async def says(self, person: str, session: str, text: str = "", **act: str) -> dict[str, Any]:
         who = replace(self.engine.local(), actor=ActorId(person))
         deed = next(iter(act.items()), None)
+        return await self._take(talk(who, text=text, act=deed, session=session), who)
+
+    async def alone(self, person: str, session: str, text: str, *, link: str) -> dict[str, Any]:
+        who = replace(self.engine.local(), actor=ActorId(person))
+        given = talk(who, text=text, session=session, space="inner", link=link)
+        return await self._take(given, who)
+
+    async def _take(self, given: Talk, who: Who) -> dict[str, Any]:
         try:
-            given = talk(who, text=text, act=deed, session=session)
             turn = await send(self.engine, given, who)
         except BedsideError:
             self.errors += 1
@@ -289,7 +296,14 @@ async def _wall(room: _Room, rng: random.Random) -> dict[str, Any]:
             for of in range(at, at + 25, 5)
         ]
         await room.says("anna", session, " ".join(told))
+    await room.says("anna", session, f"My sister {marks[1]} came to my house.")
+    await room.says("anna", session, f"Remember that I keep {marks[2]} at home.")
+    await room.says("anna", session, prefer=f"call me {marks[3]}")
+    await room.alone("anna", f"{session}:inner", f"I think of {marks[4]} at night.", link=session)
     await room.says("anna", session, "I feel heard.")
+    for person in ("anna", "ben"):
+        await room.says(person, session, consent="recall")
+        await room.says(person, session, consent="profile")
     heard = (
         "Hello", "Yes", "I feel alone.", "I worry.", "I was hurt.", "Yes, I feel heard.",
         "What did she tell you?", "As we agreed last time.",

@@ -135,7 +135,7 @@ async def checked(engine: Any, given: Talk, who: Who) -> None:
         InvalidArgument: it is a space of one's own itself.
     """
     name, body = given.act or ("", "")
-    to = given.link if given.space else str(parse_act(body).get("id", "")) if name == "link" else ""
+    to = str(parse_act(body).get("id", "")) if name == "link" else given.link if given.space else ""
     if not to:
         if name == "link":
             raise InvalidArgument("link", found="", want="the id of a conversation of yours")

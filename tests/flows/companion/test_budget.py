@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -11,15 +13,18 @@ from hypothesis import strategies as st
 
 from bedside.context import assemble
 from bedside.context.tokens import o200k
-from bedside.core.context import Item
+from bedside.core.context import Block, Item
 from bedside.core.errors import BadInput
+from bedside.core.turn import Got
 from bedside.flows.companion.blocks import budget_of, reply_blocks, system_text
+from bedside.flows.companion.flow import recalled
 from bedside.flows.companion.kept import Kept, Reflection
 from bedside.flows.companion.moves import Move
 from bedside.flows.companion.reading import read
 from bedside.flows.companion.recall import intent_of, parted, routed
 from bedside.flows.companion.state import Mine, Pair, Shared
 from bedside.flows.companion.tables import PROMPTS, tables_of
+from bedside.memory.needs import Recalled, Remembered
 
 COUNT = o200k()
 TABLES = tables_of(None)
@@ -229,3 +234,91 @@ def test_the_context_has_its_parts_in_their_sizes():
     text = "\n".join(str(part) for message in prompt.messages for part in message.parts)
     assert "Intensity: 7/10 (rising)" in text
     assert text.index("preference 8") < text.index("I feel alone.")
+
+
+@pytest.mark.requirement("CM-04")
+def test_every_cap_is_read_from_the_stages_file():
+    """Each is changed by a tenant's file, and what it bounds changes with it."""
+
+    def own(**budget: int):
+        text = "budget: {" + ", ".join(f"{name}: {n}" for name, n in budget.items()) + "}"
+        return tables_of({"prompt": {"companion/stages": {"text": text}}})
+
+    budget = TABLES.rules["budget"]
+    assert {name: budget[name] for name in (
+        "cross_session", "retrieved", "pre_session", "system", "output", "output_json", "reserved",
+        "input", "context", "target",
+    )} == {
+        "cross_session": 10, "retrieved": 5, "pre_session": 10, "system": 4_000, "output": 2_048,
+        "output_json": 1_024, "reserved": 4_000, "input": 150_000, "context": 40_000,
+        "target": 8_000,
+    }  # fmt: skip
+    blocks = [Block("message", Item("word " * 60_000, key="m"), protected=True)]
+    assert budget_of(TABLES, blocks, count=COUNT).limit == 40_000
+    assert budget_of(TABLES, [], count=COUNT).limit == 8_000
+    assert budget_of(own(context=9_000), blocks, count=COUNT).limit == 9_000
+    assert budget_of(own(input=7_000), [], count=COUNT).limit == 3_000
+    assert budget_of(own(reserved=149_000), [], count=COUNT).limit == 1_000
+    assert budget_of(TABLES, [], count=COUNT).output == 2_048
+    assert budget_of(TABLES, [], count=COUNT, output=1_024).output == 1_024
+    assert budget_of(own(reserved=500), [], count=COUNT).output == 500
+    sizes = {name: row["output"] for name, row in TABLES.side.items()}
+    hidden = {name for name, row in TABLES.side.items() if row["release"] == "never"}
+    assert {sizes[name] for name in hidden} == {budget["output_json"]}
+    assert max(sizes.values()) == budget["output"]
+
+
+@pytest.mark.requirement("CM-04")
+@pytest.mark.requirement("CM-01")
+def test_a_system_prompt_over_its_budget_falls_back_to_what_fits():
+    long = "Our own words about listening. " * 900
+    tables = tables_of({"prompt": {"companion/witnessing": {"text": long}}})
+    stage = tables.stages[1]
+    said = replace(read("idk", tables.words), brief=True)
+    move = Move(said=said, stage=stage, before=stage, kind="stage",
+                state=Pair(shared=Shared(), mine=Mine()))  # fmt: skip
+    parts = dict(system_text(tables, move, count=COUNT))
+    assert parts["witnessing"] == TABLES.prompt("witnessing")
+    assert sum(COUNT(text) for text in parts.values()) <= 4_000
+    kept = dict(system_text(TABLES, move, count=COUNT))
+    small = tables_of({"prompt": {"companion/stages": {"text": "budget: {system: 1100}"}}})
+    assert "probing" in kept
+    assert "probing" not in dict(system_text(small, move, count=COUNT))
+
+
+@pytest.mark.requirement("CM-04")
+def test_of_what_was_said_before_the_beginning_the_latest_ten_messages_stay():
+    history = talked(11, [3])
+    memory = replace(compiled(history)[2], turns=12, protected=12)
+    older, kept = parted(history, memory, messages=24, before=16, before_most=10)
+    keys = [item.key for item in (*older, *kept)]
+    assert keys == [item.key for item in history[6:]]
+    older, kept = parted(history, memory, messages=24, before=4, before_most=10)
+    assert len([*older, *kept]) == 22
+
+
+@pytest.mark.requirement("CM-04")
+@pytest.mark.requirement("CM-05")
+def test_what_is_recalled_has_its_caps_by_kind():
+    def found(kind, session, count):
+        return tuple(
+            Remembered(kind=kind, key=f"{kind}-{session}-{n}", text=f"{kind} {n}", session=session)
+            for n in range(count)
+        )
+
+    items = (
+        *found("summary", "here", 1), *found("fact", "", 3), *found("profile", "", 9),
+        *found("summary", "other", 9), *found("message", "here", 9), *found("message", "other", 15),
+    )  # fmt: skip
+    said = read("But we agreed on it in March.", TABLES.words)
+    opened = SimpleNamespace(session="here", state=Pair(shared=Shared(), mine=Mine()))
+    view = SimpleNamespace(opened=opened, gathered={"n": Got(value=Recalled(items=items), ms=1.0)})
+    memory = intent_of(said, Mine(stage=1), TABLES.stages[1], TABLES, consent=True)
+    kept = [item.key.rsplit("-", 1)[0] for item in recalled(view, memory, TABLES)]
+    assert Counter(kept) == {
+        "profile-": 5, "summary-other": 5, "message-here": 5, "message-other": 10,
+    }  # fmt: skip
+    light = replace(memory, hits=2)
+    assert Counter(item.key.rsplit("-", 1)[0] for item in recalled(view, light, TABLES)) == {
+        "profile-": 5, "summary-other": 2, "message-here": 2, "message-other": 10,
+    }  # fmt: skip

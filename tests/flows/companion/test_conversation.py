@@ -290,3 +290,50 @@ def test_an_earlier_conversation_is_recalled_only_with_consent(tmp_path, consent
     assert ("stays on" in mine) is consent
     assert "stays on" not in ben
     assert "stays on" not in after
+
+
+@pytest.mark.requirement("CM-17")
+def test_what_was_told_first_is_taken_up_when_the_person_begins(tmp_path):
+    async def story(house):
+        first = await house.says(
+            "anna", "My husband never asks how I am. I feel invisible at home."
+        )
+        return first, await house.says("anna", "yes")
+
+    first, begun = through(tmp_path, story)
+    assert "I have read what you wrote" in first["answer"]
+    assert "your husband never asks how you are" in begun["answer"].replace("Your", "your")
+    assert "hardest part of this for you lately" not in begun["answer"]
+
+
+@pytest.mark.requirement("CM-17")
+@pytest.mark.requirement("CM-12")
+def test_templates_give_no_question_back_and_know_what_the_other_did(tmp_path):
+    async def story(house):
+        await house.both_received()
+        need = await house.give("anna", "I need rest.")
+        asked = await house.says("anna", "what did he say")
+        theirs = await house.says("ben", "I need some honesty.")
+        yes = await house.says("ben", "Yes, I agree.")
+        again = await house.says("ben", "What did she name?")
+        glad = await house.says("anna", "I am relieved.")
+        await house.says("anna", withdraw=need)
+        gone = await house.says("ben", "What happened?")
+        return asked, theirs, yes, again, glad, gone, await house.says("ben", "And now?")
+
+    async def from_stage_three(house):
+        await house.both_heard()
+        return await story(house)
+
+    asked, theirs, yes, again, glad, gone, later = through(tmp_path, from_stage_three)
+    assert asked["answer"].startswith("There is nothing from ben waiting for you at the moment.")
+    assert "I need rest." in theirs["answer"]
+    assert "share draft-b" not in theirs["answer"]  # one thing at a time
+    assert "What I need is honesty." in yes["answer"]
+    assert "Your own text is still with you alone" in again["answer"]
+    assert "good to hear" in glad["answer"] or "worth noticing" in glad["answer"]
+    assert "your need" in glad["answer"].lower()
+    assert "not answered yet" not in glad["answer"]
+    assert "took back a text" in gone["answer"]
+    assert "I need rest." not in gone["answer"]
+    assert "took back a text" not in later["answer"]

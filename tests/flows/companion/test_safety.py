@@ -78,3 +78,24 @@ def test_only_the_exact_words_go_on_after_a_stop():
 
 def test_the_texts_say_that_nobody_reviewed_them():
     assert RULES["reviewed"] is False
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When I ask her how she is she says 'fine' and goes to bed.",
+        "My husband said that I am too sensitive.",
+        "She told me that the dishes can wait.",
+    ],
+)
+def test_what_another_said_is_no_danger_by_itself(text):
+    assert danger_in(text, tables_of(None).safety) is None
+
+
+@pytest.mark.requirement("CM-14")
+def test_what_another_said_about_dying_still_names_help():
+    for text in ("She told me that she wants to end her life.", "My brother wants to die."):
+        found = danger_in(text, tables_of(None).safety)
+        assert found is not None
+        assert found.level == "concern"

@@ -21,7 +21,8 @@ from bedside.flows import states
 from bedside.storage.conversations import load_state
 from bedside.storage.tables import metadata
 from bedside.storage.tables.turn import turn as turn_table
-from bedside.wiring.companion import WITHDRAWN, overview
+from bedside.testing.provider import FakeProvider, Received, Said
+from bedside.wiring.companion import WITHDRAWN, overview, send, talk
 
 CANARIES = 1_000
 EACH = 25
@@ -93,17 +94,28 @@ async def planted(house: House, caplog) -> tuple[list[str], dict[str, str], list
             for of in range(at, at + EACH, 5)
         ]
         await house.says("anna", " ".join(told))
+    await house.says("anna", f"My sister {marks[1]} came. My brother {marks[2]} did not.")
+    await house.says("anna", f"Remember that I keep {marks[3]} in my drawer.")
+    await house.says("anna", prefer=f"call me {marks[4]}")
+    await house.says("anna", consent="recall")
+    await house.says("anna", consent="profile")
+    for text in (f"I think of {marks[5]} at night.", f"I wish that {marks[6]} were here."):
+        await alone(house, "anna", text)
     kept = await house.engine.store.read(
         lambda c: load_state(c, tenant="default", session_id=SESSION, person="anna")
     )
+    for part, mark in (("people", marks[1]), ("kept", marks[3]), ("reflections", marks[6])):
+        assert mark in json.dumps(json.loads(kept)[part]), part
     facts = json.loads(kept)["facts"]
     assert len(facts) == 20
-    assert leaked(marks, [json.dumps(facts)]) == 100
+    assert leaked(marks, [json.dumps(facts)]) >= 90
     assert json.loads(kept)["summary"]
     await house.says("anna", "I feel heard.")
     await house.says("anna", draft=f"Not approved: {marks[0]}")
     await ben("Hello")
     await ben("Yes, let us begin.")
+    await ben(consent="recall")
+    await ben(consent="profile")
     for text in ("I feel alone.", "I worry about money.", "I was hurt.", "Yes, I feel heard."):
         await ben(text)
     shared = "I imagine that you felt afraid in the ward at night."
@@ -122,6 +134,15 @@ async def planted(house: House, caplog) -> tuple[list[str], dict[str, str], list
     after = await house.engine.store.read(lambda c: others_rows(c, mine="anna"))
     answers += [record.getMessage() for record in caplog.records]
     return marks, seen, answers, {"rows": after, "text": shared, "id": ident}
+
+
+async def alone(house: House, person: str, text: str):
+    """A turn in the person's own space, linked to the conversation."""
+    who = replace(house.engine.local(), actor=ActorId(person))
+    given = talk(who, text=text, session=f"{SESSION}:{person}", space="inner", link=SESSION)
+    turn = await send(house.engine, given, who)
+    await house.engine.turning.settled()
+    return turn
 
 
 def leaked(marks: list[str], texts) -> int:
@@ -214,7 +235,9 @@ def test_a_withdrawal_leaves_the_others_own_draft_of_the_same_template(tmp_path)
             await house.both_heard()
             annas = await house.says("anna", "I think he feels afraid and alone in the ward.")
             await house.says("anna", share=annas["draft"]["id"])
-            bens = await house.says("ben", "I think she feels tired and overwhelmed.")
+            await house.says("ben", "I think she feels tired and overwhelmed.")
+            await house.says("ben", "She does so much, I do not know.")
+            bens = await house.says("ben", "What do I have here?")
             who = replace(house.engine.local(), actor=ActorId("ben"))
             before = json.dumps(await overview(house.engine, who, SESSION))
             await house.says("anna", withdraw=annas["draft"]["id"])
@@ -233,3 +256,65 @@ def test_a_withdrawal_leaves_the_others_own_draft_of_the_same_template(tmp_path)
     assert kept["draft"] == bens
     assert bens["text"] in kept["answer"]
     assert WITHDRAWN in kept["answer"]
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("CM-18")
+def test_models_of_the_other_are_sent_no_canary_whatever_observers_learn(tmp_path):
+    """A model that hoards: each observer keeps all that it can, and every answer repeats its prompt."""
+    marks = canaries(11)
+    private = f"My sister {marks[0]} moved in last year"
+
+    def hoard(asked: Received) -> Said:
+        if "People extractor." in asked.text:
+            people = [{"name": marks[0], "relation": "sister", "quote": private}]
+            return Said(text=json.dumps({"people": people}))
+        if "Fact ledger." in asked.text:
+            fact = {"category": "People", "fact": private, "quote": private}
+            return Said(text=json.dumps({"upsert": [fact], "delete": []}))
+        if "Memory validator." in asked.text:
+            return Said(text='{"valid": true, "kind": "fact", "quote": "", "why": ""}')
+        if "Rolling summary" in asked.text:
+            return Said(text=json.dumps({"narrative": asked.text[-2_000:]}))
+        if "JSON object" in asked.text and "Mode:" not in asked.text:
+            return Said(text="{}")
+        return Said(text=f"<thinking>\nMode: WITNESS\n</thinking>You wrote: {asked.text[-1_500:]}")
+
+    async def story():
+        with FakeProvider(hoard) as provider:
+            house = House(
+                tmp_path,
+                BEDSIDE_WRITER="openai:large", BEDSIDE_MECHANIC="openai:small",
+                OPENAI_BASE_URL=provider.address("openai"), OPENAI_API_KEY="k",
+            )  # fmt: skip
+            try:
+                await house.says("anna", invite="ben")
+                await house.says("anna", "Hello")
+                await house.says("anna", "Yes, let us begin.")
+                await house.says("anna", f"{private}.")
+                for at in range(0, CANARIES, 100):
+                    await house.says("anna", f"I feel alone with {' '.join(marks[at : at + 100])}.")
+                await house.says("anna", f"Remember that I keep {marks[7]} at home.")
+                await alone(house, "anna", f"I think of {marks[8]} at night.")
+                await house.says("anna", consent="recall")
+                sent = len(provider.requests)
+                assert leaked(marks, [one.text for one in provider.requests]) == CANARIES
+                turns = [
+                    await house.says("ben", text)
+                    for text in ("Hello", "Yes", "I feel alone.", "My sister moved in last year.",
+                                 "Remember that I work at night.", "As we agreed last time.")
+                ]  # fmt: skip
+                turns.append(await alone(house, "ben", "I think of the winter at night."))
+                turns.append(await house.says("ben", "I am tired."))
+                who = replace(house.engine.local(), actor=ActorId("ben"))
+                seen = await overview(house.engine, who, SESSION)
+                rows = await house.engine.store.read(lambda c: others_rows(c, mine="anna"))
+                asked = [one.text for one in provider.requests[sent:]]
+                return turns, seen, rows, asked
+            finally:
+                await house.engine.close()
+
+    turns, seen, rows, asked = anyio.run(story)
+    assert len(asked) > 10
+    for texts in ([json.dumps(turns)], [json.dumps(seen)], rows.values(), asked):
+        assert leaked(marks, texts) == 0

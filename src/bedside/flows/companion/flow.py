@@ -47,7 +47,7 @@ from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.grounding.guardrails.policy import guardrails
 from bedside.memory.needs import Recalled, RecallNeed
 
-__all__ = ["COMPANION"]
+__all__ = ["COMPANION", "recalled"]
 
 _CIVIL = guardrails("companion", patient=False)
 
@@ -114,7 +114,7 @@ def _needs(request: TurnRequest, opened: Opened[Pair], memory: Memory) -> tuple[
     )
 
 
-def _recalled(view: View[Pair], memory: Memory, tables: Tables) -> tuple[Item, ...]:
+def recalled(view: View[Pair], memory: Memory, tables: Tables) -> tuple[Item, ...]:
     """What the memory room found of this person's from before; never learned again.
 
     Of other sessions as many heads as the depth says and at most ten messages, of this one at most five,
@@ -158,7 +158,7 @@ def _no_more(view: View[Pair]) -> tuple[Any, ...]:
     return ()
 
 
-_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed", "wish"})
+_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed", "wish", "told"})
 """Kinds of answers that come in the same words each time: where help is, and what was done."""
 _OWN_WORDS = frozenset({"inner", "first"})
 """Kinds whose rules write the reply themselves, whichever side flow a model would be asked for."""
@@ -313,7 +313,7 @@ def _reply(view: View[Pair], turn: Turn, *, side: str = "", lead: str = "") -> S
         message=view.request.text,
         person=_person(view),
         count=view.opened.count,
-        retrieved=_recalled(view, turn.memory, tables),
+        retrieved=recalled(view, turn.memory, tables),
         prompt=declared["prompt"] if declared else "",
     )
     route = routed(

@@ -12,32 +12,23 @@ from typing import Any
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
-from bedside.flows.companion.deeds import Deed, acknowledge, do, new_draft, parse_act
-from bedside.flows.companion.gates import KIND_OF, confirms_heard, stage_of
+from bedside.flows.companion.deeds import Deed, do, parse_act
+from bedside.flows.companion.gates import confirms_heard, stage_of
+from bedside.flows.companion.giving import give, theirs
 from bedside.flows.companion.reading import Said, read
 from bedside.flows.companion.reconcile import gap_of
 from bedside.flows.companion.reduce import reduce
 from bedside.flows.companion.safety import danger_in, help_text, wants_to_resume
-from bedside.flows.companion.state import Gap, Kind, Pair, Share
+from bedside.flows.companion.state import Gap, Pair
 from bedside.flows.companion.tables import Stage, Tables
 from bedside.flows.companion.talk import Voice
 from bedside.flows.companion.wall import overlaps
 from bedside.flows.companion.wishes import Wish, asked, wish_of
 from bedside.flows.flow import Opened
 
-__all__ = ["Move", "answered", "move"]
+__all__ = ["Making", "Move", "answered", "move"]
 
 _SUBSTANTIAL = 8
-_GIVE = (
-    "share it",
-    "send it",
-    "give it",
-    "share that",
-    "send that",
-    "yes share",
-    "yes, share",
-    "please share",
-)
 
 
 @value
@@ -73,7 +64,7 @@ class Move:
     shown: tuple[str, ...] = field(default=())
 
 
-class _Making:
+class Making:
     """Collects the changes of one turn, and has the state as they leave it."""
 
     def __init__(self, request: TurnRequest, opened: Opened[Pair], tables: Tables) -> None:
@@ -97,15 +88,18 @@ class _Making:
             self.before = stage_of(self.state, self.tables)
 
     def put(self, part: Any, path: str, op: Any, item: object, *, by: Any = "rule") -> None:
+        """Change one thing."""
         self.add(Change(part=part, path=path, op=op, value=item, by=by))
 
     def add(self, *changes: Change) -> None:
+        """Take changes, and have the state as they leave it."""
         for change in changes:
             self.changes.append(change)
             self.state = reduce(self.state, change)
         self.voice.other = self.state.shared.other(self.person) or "the other person"
 
     def made(self, kind: str, **more: Any) -> Move:
+        """The move, with the state as it is now."""
         if self.voice.used != (self.opened.state.mine.lines or {}):
             self.put("mine", "lines", "set", self.voice.used)
         return Move(
@@ -122,7 +116,7 @@ class _Making:
 
 def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     """Work a turn out by rule."""
-    turn = _Making(request, opened, tables)
+    turn = Making(request, opened, tables)
     safety, mine = tables.safety, turn.state.mine
     helped = help_text(safety, country=opened.pinned.get("country", ""))
     turn.begin()
@@ -147,7 +141,7 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     return _spoken(turn, concern=after)
 
 
-def _deed(turn: _Making, name: str, body: str) -> Move:
+def _deed(turn: Making, name: str, body: str) -> Move:
     if name == "prefer":
         return _preferred(turn, body)
     done: Deed = do(
@@ -177,7 +171,7 @@ def _deed(turn: _Making, name: str, body: str) -> Move:
     )
 
 
-def _preferred(turn: _Making, body: str) -> Move:
+def _preferred(turn: Making, body: str) -> Move:
     """A wish given as a deed: judged like one that is said."""
     given = parse_act(body)
     what = str(given.get("text") or given.get("id", ""))[:1_000]
@@ -196,7 +190,7 @@ def answered(voice: Voice, wish: Wish) -> str:
     return voice.pick(form, what=wish.line)
 
 
-def _count(turn: _Making) -> None:
+def _count(turn: Making) -> None:
     mine, said = turn.state.mine, turn.said
     turn.put("mine", "turns", "set", mine.turns + 1)
     turn.put("mine", "since", "set", mine.since + 1)
@@ -211,7 +205,7 @@ def _count(turn: _Making) -> None:
             turn.put("mine", "theirs", "add", one)
 
 
-def _spoken(turn: _Making, *, concern: str) -> Move:
+def _spoken(turn: Making, *, concern: str) -> Move:
     said, voice, stage = turn.said, turn.voice, turn.before
     other = turn.state.shared.other(turn.person) or ""
     wish = asked(said.text, turn.tables, other=other)
@@ -230,21 +224,21 @@ def _spoken(turn: _Making, *, concern: str) -> Move:
     if stage.id > 2 and stage.id > turn.state.mine.announced:  # noqa: PLR2004 - the other's act led here
         reply, kind, offered = voice.reflection(said), "advanced", ""
     else:
-        reply, kind, offered = {1: _witnessing, 2: _giving, 3: _giving, 4: _giving}[stage.id](turn)
+        reply, kind, offered = _witnessing(turn) if stage.id == 1 else give(turn)
     _compare(turn)
     begun = _entered(turn)
     if begun:
         reply, kind = " ".join(one for one in (reply, begun) if one), "advanced"
         offered = ""
     refused = answered(voice, wish) if wish is not None and wish.why else ""
-    parts = (concern, refused, _delivered(turn), _gaps(turn), offered)
+    parts = (concern, refused, _taken_back(turn), _delivered(turn), _gaps(turn), offered)
     after = "\n\n".join(one for one in parts if one)
     if said.intensity >= turn.tables.rules["router"]["intense"] and kind == "stage":
         reply = f"{reply} {voice.pick('intense')}"
     return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn), wish=wish)
 
 
-def _wished(turn: _Making, wish: Wish, concern: str) -> Move:
+def _wished(turn: Making, wish: Wish, concern: str) -> Move:
     """A message that is a request to keep something, or one whose request is refused."""
     text = answered(turn.voice, wish)
     if not wish.why:
@@ -252,7 +246,7 @@ def _wished(turn: _Making, wish: Wish, concern: str) -> Move:
     return turn.made("wish", fixed="\n\n".join(one for one in (text, concern) if one), wish=wish)
 
 
-def _inner(turn: _Making, concern: str, wish: Wish | None) -> Move:
+def _inner(turn: Making, concern: str, wish: Wish | None) -> Move:
     """A turn in a space of the person's own."""
     said, voice, mine = turn.said, turn.voice, turn.opened.state.mine
     if said.stop and mine.turns:
@@ -279,7 +273,7 @@ def _inner(turn: _Making, concern: str, wish: Wish | None) -> Move:
     return turn.made("stage", reply=reply, after=after, side=side, wish=wish)
 
 
-def _side(turn: _Making) -> str:
+def _side(turn: Making) -> str:
     """The side flow that a message asks for, if any; it is answered and the stage stays."""
     wanted = turn.request.option("side")
     if turn.tables.side.get(wanted, {}).get("release", "never") != "never":
@@ -287,7 +281,7 @@ def _side(turn: _Making) -> str:
     return next((name for name in _wanted(turn) if name != "router"), "")
 
 
-def _wanted(turn: _Making) -> list[str]:
+def _wanted(turn: Making) -> list[str]:
     """The side flows whose words stand in the message, in the order in which they are declared."""
     plain = " ".join(turn.said.text.lower().replace("’", "'").split())
     return [
@@ -301,7 +295,7 @@ def _wanted(turn: _Making) -> list[str]:
 _WAYS = {"inner_work": "INNER_WORK", "meditation": "MEDITATION", "gratitude": "GRATITUDE"}
 
 
-def _router(turn: _Making) -> Move | None:
+def _router(turn: Making) -> Move | None:
     """Before a session: somebody who does not know where to begin is shown the ways, or sent one."""
     wanted = _wanted(turn)
     asked_for = turn.request.option("side") == "router" or "router" in wanted
@@ -312,11 +306,11 @@ def _router(turn: _Making) -> Move | None:
     return turn.made("side", reply=turn.voice.pick("side.router"), side="router", dispatch=way)
 
 
-def _process(turn: _Making, stage: Stage) -> str:
+def _process(turn: Making, stage: Stage) -> str:
     return turn.voice.pick("process", stage=str(stage.id), name=stage.name)
 
 
-def _onboarding(turn: _Making, concern: str) -> Move:
+def _onboarding(turn: Making, concern: str) -> Move:
     said, voice, mine = turn.said, turn.voice, turn.opened.state.mine
     routed = _router(turn)
     if routed is not None:
@@ -332,15 +326,29 @@ def _onboarding(turn: _Making, concern: str) -> Move:
         turn.put("mine", "since", "set", 0)
         turn.put("mine", "before", "set", len(turn.opened.history) + 1)
         text = voice.pick("begun")
-        if len(said.text.split()) >= _SUBSTANTIAL:
-            text = f"{voice.reflection(said)} {voice.pick('witnessing.ask')}"
+        told = said if len(said.text.split()) >= _SUBSTANTIAL else _told_before(turn)
+        if told is not None:
+            text = f"{voice.reflection(told)} {voice.pick('witnessing.ask')}"
         return turn.made("advanced", reply=text, after=concern)
     else:
         text = voice.pick("onboarding.again")
     return turn.made("onboarding", fixed="\n\n".join(one for one in (text, concern) if one))
 
 
-def _first(turn: _Making, concern: str) -> Move:
+def _told_before(turn: Making) -> Said | None:
+    """What they told before they began, as it is read now; the beginning takes it up."""
+    texts = [item.body for item in turn.opened.history if item.role == "user"]
+    for text in reversed(texts):
+        told = read(text, turn.tables.words)
+        if len(text.split()) >= _SUBSTANTIAL and not told.question and not told.process:
+            for name, found in (("feelings", told.feelings), ("needs", told.needs)):
+                for one in found:
+                    turn.put("mine", name, "add", one)
+            return told
+    return None
+
+
+def _first(turn: Making, concern: str) -> Move:
     """The first message of a conversation: by the model where there is one, else a fixed text."""
     said, voice = turn.said, turn.voice
     guest = turn.person in turn.opened.state.shared.invited
@@ -354,7 +362,7 @@ def _first(turn: _Making, concern: str) -> Move:
     return turn.made("first", reply=text, after=after, side="first_message", opening=opening)
 
 
-def _witnessing(turn: _Making) -> tuple[str, str, str]:
+def _witnessing(turn: Making) -> tuple[str, str, str]:
     said, voice, stage, mine = turn.said, turn.voice, turn.before, turn.opened.state.mine
     if confirms_heard(turn.opened.state, said, stage):
         turn.put("mine", "stage", "set", 2)
@@ -380,93 +388,7 @@ def _witnessing(turn: _Making) -> tuple[str, str, str]:
     return " ".join(parts), "stage", ""
 
 
-def _giving(turn: _Making) -> tuple[str, str, str]:
-    """Stages 2 to 4: a text is drafted, approved and given, and the other's is received."""
-    said, voice, stage = turn.said, turn.voice, turn.before
-    kind: Kind = KIND_OF[stage.id]
-    mine = turn.opened.state.mine
-    if said.skip:
-        return voice.pick(f"{stage.name}.gate", ask=voice.pick(f"{stage.name}.ask")), "gate", ""
-    if mine.asked.startswith("ack:") and (received := _received(turn, mine.asked[4:])):
-        return received, "stage", ""
-    if said.received and not mine.asked.startswith("ack:"):
-        seen = [one for one in _theirs(turn) if one.id in mine.seen]
-        if seen and (received := _received(turn, seen[0].id)):
-            return received, "stage", ""
-    if (given := _given(turn)) is not None:
-        return given, "stage", ""
-    done = [one for one in turn.state.shared.live("agreement") if one.state == "acknowledged"]
-    if stage.id == 4 and done:  # noqa: PLR2004
-        if "done" not in mine.seen:
-            turn.put("mine", "seen", "add", "done")
-            return voice.pick("repair.done", text=done[-1].text), "stage", ""
-        return f"{voice.reflection(said)} {voice.pick('repair.ask')}", "stage", ""
-    own = [one for one in turn.state.shared.live(kind) if one.author == turn.person]
-    if own and own[-1].state == "delivered":
-        return f"{voice.reflection(said)} {voice.pick(f'{stage.name}.waiting')}", "stage", ""
-    if own:
-        return f"{voice.reflection(said)} {voice.pick(f'{stage.name}.waiting')}", "stage", ""
-    drafted = [
-        one
-        for one in turn.state.mine.drafts
-        if one.kind == kind and one.state in {"drafted", "approved"}
-    ]
-    text = "" if drafted else voice.drafted(kind, turn.state, said)
-    if text:
-        made = new_draft(turn.state, turn.person, kind, text)
-        turn.put("mine", "drafts", "add", made)
-        turn.put("mine", "asked", "set", f"draft:{made.id}")
-        return (
-            voice.reflection(said),
-            "stage",
-            voice.pick(f"{stage.name}.offer", draft=text, id=made.id),
-        )
-    ask = voice.pick(f"{stage.name}.probe" if said.brief else f"{stage.name}.ask")
-    return f"{voice.reflection(said)} {ask}", "stage", ""
-
-
-def _received(turn: _Making, ident: str) -> str:
-    """The answer to a text of the other's that was shown; "" where this message is none."""
-    said, voice, name = turn.said, turn.voice, turn.before.name
-    share = next((one for one in turn.state.shared.live() if one.id == ident), None)
-    if share is None or share.state != "delivered":
-        turn.put("mine", "asked", "set", "")
-        return ""
-    if said.no:
-        return (
-            voice.pick("perspective.missed")
-            if share.kind == "statement"
-            else voice.reflection(said)
-        )
-    if not (said.received or said.yes):
-        return ""
-    turn.add(acknowledge(ident))
-    turn.put("mine", "asked", "set", "")
-    text = voice.pick(f"{name}.thanks")
-    own = [one for one in turn.state.shared.live("statement") if one.author == turn.person]
-    if share.kind == "statement" and not own:
-        text = f"{text} {voice.pick('perspective.own')}"
-    return text
-
-
-def _given(turn: _Making) -> str | None:
-    """An explicit word that approves or shares the draft that was offered last."""
-    said, asked = turn.said, turn.opened.state.mine.asked
-    if not asked.startswith("draft:"):
-        return None
-    plain = said.text.lower()
-    name = "share" if any(form in plain for form in _GIVE) and not said.no else ""
-    if not name and "approve" in plain and not said.no:
-        name = "approve"
-    if not name:
-        return None
-    done = do(name, asked[6:], turn.state, person=turn.person, stage=turn.before,
-              turn=str(turn.opened.turn), voice=turn.voice)  # fmt: skip
-    turn.add(*done.changes)
-    return done.text
-
-
-def _entered(turn: _Making) -> str:
+def _entered(turn: Making) -> str:
     """What is said when a stage has just begun."""
     now = stage_of(turn.state, turn.tables)
     if now.id < 2 or now.id <= turn.state.mine.announced:  # noqa: PLR2004 - these begin elsewhere
@@ -476,10 +398,10 @@ def _entered(turn: _Making) -> str:
     return turn.voice.pick(f"{now.name}.begin")
 
 
-def _delivered(turn: _Making) -> str:
+def _delivered(turn: Making) -> str:
     """The other's text that waits for this person, once they have come to that stage."""
     stage = stage_of(turn.state, turn.tables)
-    waiting = [one for one in _theirs(turn) if one.id not in turn.state.mine.seen]
+    waiting = [one for one in theirs(turn) if one.id not in turn.state.mine.seen]
     if stage.id < 2:  # noqa: PLR2004 - nobody is given a statement before being heard
         return ""
     if not waiting:
@@ -494,10 +416,23 @@ def _delivered(turn: _Making) -> str:
     return turn.voice.pick(f"{name}.theirs", text=share.text)
 
 
-def _reminded(turn: _Making) -> str:
+def _taken_back(turn: Making) -> str:
+    """A word that a text which this person had seen is gone; once, and without the text."""
+    gone = [
+        one.id
+        for one in turn.state.shared.shares
+        if one.state == "withdrawn" and one.author != turn.person and one.id in turn.state.mine.seen
+    ]
+    new = [one for one in gone if f"gone:{one}" not in turn.state.mine.seen]
+    for one in new:
+        turn.put("mine", "seen", "add", f"gone:{one}")
+    return turn.voice.pick("taken_back") if new else ""
+
+
+def _reminded(turn: Making) -> str:
     """A text that was shown and has no answer yet, where the person asks or is at a loss."""
     said, asked = turn.said, turn.state.mine.asked
-    open_ = [one for one in _theirs(turn) if one.id in turn.state.mine.seen]
+    open_ = [one for one in theirs(turn) if one.id in turn.state.mine.seen]
     if not open_ or (asked.startswith(("ack:", "draft:")) and not said.question):
         return ""
     if not (said.question or said.brief):
@@ -507,15 +442,7 @@ def _reminded(turn: _Making) -> str:
     return turn.voice.pick("reminder", text=open_[0].text)
 
 
-def _theirs(turn: _Making) -> list[Share]:
-    return [
-        one
-        for one in turn.state.shared.live()
-        if one.author != turn.person and one.state == "delivered"
-    ]
-
-
-def _compare(turn: _Making) -> None:
+def _compare(turn: Making) -> None:
     """Name what one statement has and the other has not; then hold each gap against my own words."""
     gap = gap_of(turn.state.shared, turn.tables)
     if gap is not None and "model" not in turn.opened.can:
@@ -529,7 +456,7 @@ def _compare(turn: _Making) -> None:
             turn.put("shared", "gaps.cleared", "set", (one.id, turn.person, clean))
 
 
-def _gaps(turn: _Making) -> str:
+def _gaps(turn: Making) -> str:
     shared = turn.state.shared
     ready: list[Gap] = [
         one

@@ -67,7 +67,8 @@ def _level(text: str, match: re.Match[str], kind: str, rules: Mapping[str, Any])
     kept = _any(match[0], rules["keeps_denial"])
     if not kept and (_any(before, rules["denied"]) or _DENIAL.search(match[0])):
         return None
-    if kind == "self_harm" and _any(clause, rules["third"]) and "i " not in f"{match[0]} ":
+    of_another = (*rules["third"], *rules["told"])
+    if kind == "self_harm" and _any(clause, of_another) and "i " not in f"{match[0]} ":
         return "concern"
     if _of_another(before, kind):
         return "concern"

@@ -13,7 +13,7 @@ from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Tables
 from bedside.flows.companion.wishes import asks_to_keep
 
-__all__ = ["Voice", "flipped", "unlike"]
+__all__ = ["Voice", "asks", "flipped", "unlike"]
 
 _FLIP = {
     "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "me": "you",
@@ -25,6 +25,18 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[\w'’]+|[^\w'’]+")
+_CLOSERS = re.compile(
+    r",? (?:i think|i guess|i suppose|you know|or something|that's all|that is all)\Z",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^(?:and |but |so )?(?:(?:what|why|how|who|where|when|which)(?:'s)? (?:is|are|was|were|do|does|did|can|"
+    r"could|will|would|should|has|have|happens?|happened|now|next)\b|(?:is|are|was|were|do|does|did|can|could|"
+    r"will|would|should) (?:he|she|they|it|there|you|i|we)\b)",
+    re.IGNORECASE,
+)
+_GOOD = frozenset({"hopeful", "relieved", "grateful"})
+"""Feelings that are no burden."""
 _LONGEST, _SHORTEST = 20, 4
 _ADJECTIVES = {"pressured": "under pressure", "tired": "tired", "helpless": "helpless"}
 
@@ -34,6 +46,7 @@ def flipped(sentence: str) -> str:
     body = sentence.strip().rstrip(".!…,;: ")
     while (shorter := _OPENERS.sub("", body)) != body:
         body = shorter
+    body = _CLOSERS.sub("", body)
     out: list[str] = []
     subject = ""
     for token in _TOKEN.findall(body):
@@ -47,7 +60,7 @@ def flipped(sentence: str) -> str:
         if plain.strip():
             subject = plain
     text = "".join(out)
-    first = body.split(" ", 1)[0].lower().replace("’", "'")
+    first = re.split(r"[ ']", body.lower().replace("’", "'"), maxsplit=1)[0]
     common = {
         "it",
         "he",
@@ -79,6 +92,11 @@ def flipped(sentence: str) -> str:
     return text[:1].lower() + text[1:] if first in _FLIP or first in common else text
 
 
+def asks(sentence: str) -> bool:
+    """Is a sentence a question, with its mark or without?"""
+    return sentence.rstrip().endswith("?") or bool(_ASKS.match(sentence.strip()))
+
+
 class Voice:
     """Picks the forms of a turn's texts, each in its turn. `used` is what the state then keeps."""
 
@@ -108,7 +126,7 @@ class Voice:
         for sentence in sentences_of(text):
             words = sentence.split()
             plain = f" {sentence.lower()} ".replace("’", "'")
-            if not _SHORTEST <= len(words) <= _LONGEST or sentence.endswith("?"):
+            if not _SHORTEST <= len(words) <= _LONGEST or asks(sentence):
                 continue
             if assents(sentence) or asks_to_keep(sentence):
                 continue
@@ -144,7 +162,9 @@ class Voice:
         else:
             parts.append(self.pick("reflect.none"))
         self.used["reflect.turn"] = self.used.get("reflect.turn", 0) + 1
-        if said.feelings or said.intensity >= 6:  # noqa: PLR2004 - above the calm half
+        if said.feelings and set(said.feelings) <= _GOOD:
+            parts.append(self.pick("validate_good"))
+        elif said.feelings or said.intensity >= 6:  # noqa: PLR2004 - above the calm half
             parts.append(self.pick("validate"))
         return " ".join(_sentence(part) for part in parts)
 
