@@ -244,7 +244,10 @@ def emergency_text(
     for kind in kinds or ["emergency"]:
         by_language = texts[kind]
         chosen = language if language in by_language else "en"
-        text = by_language[chosen].replace("{number}", number or local[chosen])
+        text = by_language[chosen]
+        if not number:  # the Arabic "by" is written on to a word, and apart from a number
+            text = text.replace("بـ {number}", f"ب{local['ar']}")
+        text = text.replace("{number}", number or local[chosen])
         line = {"en": "A crisis line", "ar": "خط للدعم النفسي", "hi": "संकट सहायता लाइन"}[chosen]
         said.append(
             text.replace("{crisis}", f"{line}: {crisis_line}." if crisis_line else "").strip()

@@ -241,7 +241,8 @@ def _procedure(
 
 
 def _short(text: str) -> bool:
-    return 2 < len(text.strip()) <= 60 and "?" not in text and len(text.split()) <= 6  # noqa: PLR2004
+    asks = "?" in text or "؟" in text or signals(text).asks
+    return 2 < len(text.strip()) <= 60 and not asks and len(text.split()) <= 6  # noqa: PLR2004
 
 
 def _words_of(contract: Contract, text: str) -> str:

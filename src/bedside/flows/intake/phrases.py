@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bedside.flows.intake.lexicon import data
 
-__all__ = ["SPOKEN", "document_words", "joined", "phrase"]
+__all__ = ["SPOKEN", "document_words", "joined", "phrase", "provider_name"]
 
 SPOKEN = ("en", "ar", "hi")
 """The languages of the templates, English first."""
@@ -31,9 +31,15 @@ def document_words(kind: str, label: str, language: str) -> str:
 
 
 def joined(parts: Sequence[str], language: str = "en") -> str:
-    """Join as in "a, b and c"."""
+    """Join as in "a, b and c"; the Arabic "and" is written on to the last word."""
     if len(parts) < 2:  # noqa: PLR2004 - nothing to join
         return "".join(parts)
     link = phrase("and", language)
     comma = "، " if language == "ar" else ", "
-    return f"{comma.join(parts[:-1])} {link} {parts[-1]}"
+    space = "" if language == "ar" and parts[-1][:1] > "~" else " "
+    return f"{comma.join(parts[:-1])} {link}{space}{parts[-1]}"
+
+
+def provider_name(name: str, language: str = "en") -> str:
+    """A provider's name, with the mark of a sample said in the language."""
+    return name.replace("(sample)", phrase("sample", language))

@@ -8,7 +8,7 @@ from typing import Any
 from bedside.core.value import value
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
 from bedside.flows.intake.matcher import Provider, price_range
-from bedside.flows.intake.phrases import document_words, joined, phrase
+from bedside.flows.intake.phrases import document_words, joined, phrase, provider_name
 from bedside.flows.intake.questions import first_gap, next_question, question_text, still_open
 from bedside.flows.intake.situation import Situation
 from bedside.flows.intake.words import fact_words, procedure_words, summary, value_words
@@ -97,7 +97,7 @@ def answer_parts(
         parts.append(phrase("consent_early", lang))
     if heard.chose:
         name = next((one.name for one in case.matches if one.id == heard.chose), "")
-        parts.append(phrase("chosen", lang, provider=name))
+        parts.append(phrase("chosen", lang, provider=provider_name(name, lang)))
     return parts
 
 
@@ -243,7 +243,9 @@ def _conflict(now: Situation, name: str) -> str:
 
 def _confirm(now: Situation) -> str:
     lang, agreed = now.case.facts.language, now.case.consent
-    recipients = list(agreed.recipients) or [phrase("our_team", lang)]
+    recipients = [provider_name(one, lang) for one in agreed.recipients] or [
+        phrase("our_team", lang)
+    ]
     text = phrase(
         "confirm",
         lang,
@@ -263,11 +265,11 @@ def _confirm(now: Situation) -> str:
 
 def _choose(now: Situation) -> str:
     lang = now.case.facts.language
-    names = [one.name for one in now.case.matches]
+    names = [provider_name(one.name, lang) for one in now.case.matches]
     if not now.matched:
         return phrase("choose_again", lang, matches=joined(names, lang))
     if lang != "en":  # the reasons are written in English; the case carries them
-        return phrase("matches", lang, matches="; ".join(names))
+        return phrase("matches", lang, matches=("؛ " if lang == "ar" else "; ").join(names))
     told = [
         f"{one.name} ({', '.join(one.reasons[1:3]) or one.reasons[0]})" for one in now.case.matches
     ]
