@@ -26,12 +26,12 @@ async function show(text) {
   for (const [part, name] of Object.entries(PARTS)) {
     const rows = turn.summary[part] ?? [];
     if (!rows.length) continue;
-    blocks.push(make("h3", {}, name), make("ul", { class: "rows" }, ...rows.map((row, index) => item(items, `summary.${part}[${index}]`, said(row, row.text), row.source))));
+    blocks.push(make("h3", {}, name), make("ul", { class: "rows" }, ...rows.map((row, index) => item(items, `summary.${part}[${index}]`, worded(row, row.text), row.source))));
   }
   const plan = turn.plan.recommendations ?? [];
   if (plan.length) {
     blocks.push(make("h3", {}, "Plan"), make("ol", { class: "rows" }, ...plan.map((row, index) => {
-      const made = item(items, `plan.recommendations[${index}]`, said(row, row.recommendation), row.source);
+      const made = item(items, `plan.recommendations[${index}]`, worded(row, row.recommendation), row.source);
       if (row.hallucination_guard_note) made.append(make("p", { class: "guard" }, severity("warning"), ` Look twice: ${row.hallucination_guard_note}`));
       return made;
     })));
@@ -48,7 +48,7 @@ async function show(text) {
 }
 
 // The note's own heading over an item that does not say what it is about.
-function said(row, text) { return row.about ? `${row.about}: ${text}` : text; }
+function worded(row, text) { return row.about ? `${row.about}: ${text}` : text; }
 
 function item(items, where, text, source) {
   const node = make("li", { class: "fact" }, make("span", { class: "words" }, text), make("span", { class: "cite c from", title: source }, `C ${source.replace(/ section, chunk_\d+:.*/, "")}`));
