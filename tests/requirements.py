@@ -230,16 +230,5 @@ UNMARKED = frozenset(
         "IN-20",
         "IN-22",
         "IN-23",
-        "RELIABILITY-10",
-        "RELIABILITY-11",
-        "RELIABILITY-13",
-        "RELIABILITY-17",
-        "RELIABILITY-22",
-        "RELIABILITY-23",
-        "RELIABILITY-24",
-        "RELIABILITY-26",
-        "RELIABILITY-27",
-        "RELIABILITY-8",
-        "RELIABILITY-9",
     ]
 )

@@ -126,12 +126,14 @@ GOLDEN = [
 CASES = [(a, s, u, v, want) for a, s, u, values in GOLDEN for v, want in values.items()]
 
 
+@pytest.mark.requirement("RELIABILITY-23")
 @pytest.mark.requirement("EN-R5")
 @pytest.mark.parametrize(("analyte", "sex", "unit", "figure", "want"), CASES)
 def test_a_value_gets_the_flag_of_its_source(analyte, sex, unit, figure, want):
     assert flag(Decimal(figure), unit, range_for(analyte, sex=sex, age_years=50)) == want
 
 
+@pytest.mark.requirement("RELIABILITY-23")
 def test_the_golden_table_covers_sixty_analytes():
     assert len({case[0] for case in CASES}) >= 60
     assert len(ranged()) >= 60

@@ -168,6 +168,7 @@ UNKNOWN = [
 ]
 
 
+@pytest.mark.requirement("RELIABILITY-22")
 @pytest.mark.requirement("EN-R5")
 @pytest.mark.parametrize(("figure", "here", "there", "analyte", "want"), EXACT)
 def test_conversions_that_follow_from_definitions_are_exact(figure, here, there, analyte, want):
@@ -195,6 +196,7 @@ def test_the_urine_albumin_to_creatinine_ratio_converts_by_the_mass_of_creatinin
     assert convert(D(30), "mg/g", "mg/mmol", "Microalbumin Creatinine Ratio") == D("3.3936")
 
 
+@pytest.mark.requirement("RELIABILITY-22")
 @pytest.mark.requirement("EN-R5")
 @pytest.mark.parametrize(("here", "there", "analyte"), ILLEGAL)
 def test_what_has_no_conversion_is_refused_and_never_compared(here, there, analyte):
@@ -203,6 +205,7 @@ def test_what_has_no_conversion_is_refused_and_never_compared(here, there, analy
     assert compare((D(1), here), (D(1), there), analyte) is None
 
 
+@pytest.mark.requirement("RELIABILITY-22")
 @pytest.mark.requirement("EN-R5")
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_an_unknown_unit_is_named_and_never_compared(text):

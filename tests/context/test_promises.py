@@ -332,6 +332,7 @@ def test_escaped_text_holds_no_tag_and_comes_back_exactly(text):
 FENCE = re.compile(r"<(/?)([A-Za-z][\w-]*)((?: [a-z]+=\"[^\"<>]*\")*)>\n")
 
 
+@pytest.mark.requirement("RELIABILITY-13")
 @pytest.mark.requirement("EN-C10")
 @MANY
 @given(cases())
@@ -339,6 +340,7 @@ def test_no_text_closes_a_fence_or_poses_as_a_source(case):
     _reads_back(case)
 
 
+@pytest.mark.requirement("RELIABILITY-13")
 @pytest.mark.nightly
 @pytest.mark.timeout(7_200)
 @pytest.mark.requirement("EN-C10")

@@ -80,6 +80,7 @@ def through_a_turn(room: Knowledge, asked: SearchNeed, grant):
     return asyncio.run(go())
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 @pytest.mark.timing
 @pytest.mark.parametrize("corpus", ["documents", "knowledge"])
 def test_a_turn_whose_search_hangs_has_bulk_text_at_its_deadline(room, of_ann, corpus) -> None:
@@ -91,6 +92,7 @@ def test_a_turn_whose_search_hangs_has_bulk_text_at_its_deadline(room, of_ann, c
     assert got.value.degraded == ("search timed out",)
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_guidelines_in_bulk_are_those_that_the_query_names(room, of_ann) -> None:
     found = room.search_now(of_ann, need("dose of colchicine", "knowledge", deadline_ms=50))
     named = [str(hit.span.source.id) for hit in found.hits]
@@ -99,6 +101,7 @@ def test_guidelines_in_bulk_are_those_that_the_query_names(room, of_ann) -> None
     assert found.why_empty == ""
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_superseded_and_filtered_guidelines_stay_out_of_bulk_text(room, of_ann) -> None:
     both = room.search_now(of_ann, need("gout", "knowledge", deadline_ms=50))
     assert [str(hit.span.source.id) for hit in both.hits] == ["gout", "gout-new"]
@@ -106,12 +109,14 @@ def test_superseded_and_filtered_guidelines_stay_out_of_bulk_text(room, of_ann) 
     assert room.search_now(of_ann, late).hits == ()
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_no_guideline_named_is_a_loss_and_not_an_empty_answer(room, of_ann) -> None:
     found = room.search_now(of_ann, need("psoriasis", "knowledge", deadline_ms=50))
     assert (found.hits, found.why_empty) == ((), "search timed out")
     assert found.degraded == ("search timed out",)
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_a_room_that_never_answers_is_left_for_bulk_text(room, of_ann) -> None:
     class Silent(Hung):
         async def search(self, grant, need):
@@ -124,6 +129,7 @@ def test_a_room_that_never_answers_is_left_for_bulk_text(room, of_ann) -> None:
     assert got.value.degraded == ("search did not answer",)
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_bulk_text_of_a_guideline_is_the_stored_text_cut_at_a_sentence(
     store, clock, of_ann
 ) -> None:
@@ -139,6 +145,7 @@ def test_bulk_text_of_a_guideline_is_the_stored_text_cut_at_a_sentence(
     assert hit.text.rstrip().endswith("red.")
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_what_a_process_must_load_first_does_not_use_up_the_deadline(room, of_ann) -> None:
     """A model and 10,000 chunks take longer to read into memory than a search may take."""
     loaded = threading.Event()
@@ -165,6 +172,7 @@ def test_what_a_process_must_load_first_does_not_use_up_the_deadline(room, of_an
     assert got.value.degraded != ("search timed out",)
 
 
+@pytest.mark.requirement("RELIABILITY-9")
 def test_a_room_that_cannot_load_is_still_asked(room, of_ann) -> None:
     room.gate.set()
 

@@ -66,6 +66,7 @@ def _warm() -> None:
             ask(config_for(provider, name))
 
 
+@pytest.mark.requirement("RELIABILITY-10")
 @pytest.mark.timing
 @pytest.mark.requirement("EN-M2")
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -97,6 +98,7 @@ def test_each_fault_costs_its_calls_and_the_next_provider_answers(
     assert took < seconds + GRACE
 
 
+@pytest.mark.requirement("RELIABILITY-10")
 @pytest.mark.timing
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_refused_connection_is_tried_three_times_and_the_next_provider_answers(
@@ -176,6 +178,7 @@ def first_content(name: str, events: list[bytes]) -> int:
     return next(at for at, event in enumerate(events) if b"Potassium" in event)
 
 
+@pytest.mark.requirement("RELIABILITY-11")
 @pytest.mark.timing
 @pytest.mark.requirement("EN-M2")
 @pytest.mark.parametrize("name", PROTOCOLS)

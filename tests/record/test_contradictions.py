@@ -235,6 +235,7 @@ def test_there_are_sixty_cases():
     assert len(FOUND) + len(NOT_FOUND) >= 60
 
 
+@pytest.mark.requirement("RELIABILITY-24")
 @pytest.mark.requirement("EN-R4")
 @pytest.mark.parametrize(("rule", "one", "other"), FOUND)
 def test_a_contradiction_is_found_and_names_both_sides(take, ask, rule, one, other):

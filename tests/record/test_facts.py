@@ -259,6 +259,7 @@ def test_lines_read_as_a_clinician_would_write_them(take, ask):
     assert lines["Condition/c1"] == "Asthma: active; moderate; since Jun 2001"
 
 
+@pytest.mark.requirement("RELIABILITY-24")
 @pytest.mark.requirement("EN-R3")
 @pytest.mark.parametrize(
     ("day", "age"),

@@ -43,6 +43,7 @@ def synthea(shared_data):
     return sorted((shared_data / "records" / "synthea_r4").glob("*.json"))
 
 
+@pytest.mark.requirement("RELIABILITY-26")
 @pytest.mark.timing
 @pytest.mark.requirement("EN-R1")
 def test_a_bundle_of_a_thousand_entries_becomes_facts_within_150_ms(synthea):
@@ -91,6 +92,7 @@ _STREAM = """
 """
 
 
+@pytest.mark.requirement("RELIABILITY-26")
 @pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.timeout(180)

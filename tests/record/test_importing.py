@@ -52,6 +52,7 @@ def synthea(shared_data):
     return shared_data / "records" / "synthea_r4"
 
 
+@pytest.mark.requirement("RELIABILITY-26")
 @pytest.mark.slow
 @pytest.mark.requirement("EN-R1")
 def test_every_bundle_of_the_data_set_imports_and_the_counts_are_those_of_the_raw_json(
@@ -106,6 +107,7 @@ def test_importing_the_same_files_again_makes_no_row_and_no_revision(store, cloc
     assert all(patient.changed == 0 for patient in again.patients)
 
 
+@pytest.mark.requirement("RELIABILITY-26")
 def test_a_decimal_keeps_the_digits_it_was_written_with(take, ask):
     take(PATIENT, observation(value="72.50"))
 

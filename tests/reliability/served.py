@@ -26,6 +26,7 @@ class Served:
 
     base: str
     log: Path
+    pid: int
 
     def bearer(self, *, roles: tuple[str, ...] = EVERYTHING, actor: str = "dr") -> dict[str, str]:
         """The header of a token with these roles."""
@@ -53,7 +54,7 @@ def serve(home: Path, log: Path, **environ: str) -> Iterator[Served]:
             stdout=out, stderr=subprocess.STDOUT, env=given,
         ) as process,
     ):  # fmt: skip
-        made = Served(base=f"http://127.0.0.1:{port}", log=log)
+        made = Served(base=f"http://127.0.0.1:{port}", log=log, pid=process.pid)
         try:
             _await(made.base, process)
             yield made

@@ -16,7 +16,7 @@ _OLE = b"\xd0\xcf\x11\xe0"
 
 
 def parse_docx(data: bytes, *, name: str) -> Parsed:
-    """Text of a Word document with its heading styles as sections. Macros are never run or read.
+    """Text of a Word document with its heading styles as sections. One with macros is refused.
 
     Raises:
         BadInput: Password-protected, damaged, too large when unpacked, or without text.
@@ -89,6 +89,8 @@ def _check_archive(data: bytes, *, name: str) -> None:
         raise BadInput(name, why="it is not a readable Word document") from error
     if not any(part.filename == "word/document.xml" for part in parts):
         raise BadInput(name, why="it is an archive without a Word document in it")
+    if any(part.filename.lower().endswith(("vbaproject.bin", "vbadata.xml")) for part in parts):
+        raise BadInput(name, why="it carries macros", do="Save it as .docx without them.")
     size = sum(part.file_size for part in parts)
     if size > _MOST_UNPACKED or len(parts) > _MOST_PARTS:
         raise BadInput(
