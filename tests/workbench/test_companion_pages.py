@@ -151,3 +151,43 @@ def test_with_logins_nobody_opens_another_s_space_and_nothing_stands_side_by_sid
 def test_it_is_off_until_a_deployer_switches_it_on(off: TestClient):
     for path in ("/companion", "/companion/demo", "/companion/x"):
         assert off.get(path, headers={"Accept": "text/html"}).status_code == 403
+
+
+def test_what_is_kept_is_shown_line_by_line_and_taken_out(opened):
+    page = opened()
+    page.goto("/companion")
+    page.fill("#begin textarea", "We argue about money.")
+    page.click("#begin .go")
+    page.wait_for_selector(".talk li")
+    say(page, 0, "Yes, let us begin.")
+    say(page, 0, "My sister Priya says that I should wait.")
+    page.click(".consents summary")
+    page.fill(".prefer input", "shorter answers please")
+    page.click(".prefer button")
+    page.wait_for_selector(".kept li:has-text('Shorter answers please.')")
+    page.reload()
+    page.wait_for_selector(".talk li")
+    page.click(".consents summary")
+    page.wait_for_selector(".people li:has-text('Priya (sister)')")
+    assert "You asked to have something kept." in page.inner_text(".talk")
+    page.get_by_role("button", name="Take out: Priya (sister)").click()
+    page.wait_for_selector(".people li:has-text('Nothing.')")
+
+
+def test_a_space_of_ones_own_is_linked_shares_nothing_and_is_unlinked(opened):
+    page = opened(width=390)
+    page.goto("/companion")
+    page.fill("#begin textarea", "We argue about money.")
+    page.click("#begin .go")
+    page.wait_for_selector(".talk li")
+    page.click(".think a")
+    page.wait_for_selector("#begin")
+    assert "linked to your conversation" in page.inner_text("#begin")
+    page.fill("#begin textarea", "I always say that it is fine.")
+    page.click("#begin button")
+    page.wait_for_selector(".linked button")
+    assert page.locator(".sharing").is_hidden()
+    assert "nobody is invited" in page.inner_text(".alone")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.click(".linked button")
+    page.wait_for_selector(".linking", state="hidden")

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
+from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
 from bedside.core.ids import PersonId, SessionId, TenantId
 from bedside.core.turn import Change, TurnRequest
@@ -28,6 +29,7 @@ from bedside.flows.states import load_state, reduce_state
 from bedside.flows.trace import TurnResult
 from bedside.memory import consent, erase
 from bedside.storage import access, conversations
+from bedside.storage.tables.jobs import job
 from bedside.storage.tables.source import source as source_table
 from bedside.storage.tables.turn import message, prompt_part, turn, turn_prompt
 from bedside.storage.tables.turn import session as session_table
@@ -193,7 +195,7 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             connection, tenant=who.tenant, actor=who.actor, action="read", at=engine.clock.now(),
             session=SessionId(session), person=PersonId(str(who.actor)), purpose="companion",
         )  # fmt: skip
-        given = consent.consents(connection, grant)
+        given = _consented(connection, grant)
         return {
             "session_id": session,
             "space": mine["space"] or "conversation",
@@ -206,7 +208,7 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             "drafts": mine["drafts"],
             "facts": mine["facts"],
             "summary": mine["summary"],
-            "consents": [name for name, kept in CONSENTS.items() if kept in given],
+            "consents": given,
             "preferences": list(state.mine.preferences),
             "kept": mine["kept"],
             "people": mine["people"],
@@ -217,6 +219,22 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
 
     found: dict[str, Any] = await engine.store.write(look)
     return found
+
+
+def _consented(connection: Connection, grant: Grant) -> list[str]:
+    """The consents of the person as they stand, those of acts that are still being recorded too."""
+    found = consent.consents(connection, grant)
+    given = {name: kept in found for name, kept in CONSENTS.items()}
+    rows = connection.execute(
+        select(job.c.payload)
+        .where(job.c.tenant == grant.tenant, job.c.kind == "companion.kept")
+        .where(job.c.state.in_(("queued", "running")))
+        .order_by(job.c.created_at)
+    ).scalars()
+    for payload in (json.loads(body) for body in rows):
+        if payload.get("person") == str(grant.person) and payload.get("consent") in given:
+            given[payload["consent"]] = payload.get("given") == "on"
+    return [name for name, on in given.items() if on]
 
 
 async def sessions(engine: Any, who: Who) -> list[dict[str, Any]]:

@@ -11,6 +11,13 @@ let session = root.dataset.session;
 const people = root.dataset.people.split(",").filter(Boolean);
 const spaces = [];
 
+const DONE = {
+  invite: "You invited somebody.", draft: "You wrote something to share later.", edit: "You changed your text.",
+  approve: "You approved your text.", share: "You shared your text.", acknowledge: "You said that you read it.",
+  withdraw: "You took your text back.", consent: "You changed what may be kept.", prefer: "You asked to have something kept.",
+  forget: "You had something taken out.", link: "You linked this space.", unlink: "You unlinked this space.", resume: "You went on.",
+};
+
 // A deed stands in the conversation as its name in brackets.
 const deedOf = (one) => (one.role === "user" ? /^\[([a-z]+)\]$/.exec(one.text)?.[1] : undefined);
 
@@ -37,7 +44,7 @@ function mount(person) {
     }
   }
 
-  function empty() { find(".whose").textContent = person || "You"; find(".stage").textContent = "Not begun"; find(".sharing").hidden = true; find(".consents").hidden = true; }
+  function empty() { find(".think").hidden = true; find(".whose").textContent = person || "You"; find(".stage").textContent = "Not begun"; find(".sharing").hidden = true; find(".consents").hidden = true; }
 
   // `clear` empties the box as soon as the words arrived: what is typed after that stays.
   async function turn(body, clear = () => {}) {
@@ -69,11 +76,18 @@ function mount(person) {
     const shared = view.shared;
     const other = [...shared.people, ...shared.invited].find((one) => one !== view.person);
     find(".whose").textContent = `${view.person}, your space`;
-    find(".stage").textContent = `Step ${view.stage + 1} of 5: ${STAGES[view.stage] ?? view.stage_name}`;
-    find(".sharing").hidden = false;
+    const alone = view.space === "inner";
+    find(".stage").textContent = alone ? "A space of your own" : `Step ${view.stage + 1} of 5: ${STAGES[view.stage] ?? view.stage_name}`;
+    find(".alone").hidden = !alone;
+    find(".wall").hidden = alone;
+    find(".sharing").hidden = alone;
+    find(".think").hidden = alone || Boolean(person);
+    find(".think a").href = `/companion?link=${encodeURIComponent(session)}`;
+    find(".linking").hidden = !alone || !view.link;
+    if (view.link) find(".linked").replaceChildren("Linked to ", make("a", { href: `/companion/${encodeURIComponent(view.link)}` }, "your conversation"), ". The guide may keep in mind there what you write here. ", make("button", { type: "button", onclick: () => act("unlink") }, "Unlink"));
     find(".consents").hidden = false;
     find(".halt").hidden = !view.halted;
-    find(".talk").replaceChildren(...view.messages.map((one) => deedOf(one) ? make("li", { class: "deed quiet" }, `You: ${deedOf(one)}`) : make("li", { class: one.role === "user" ? "me" : "guide" }, make("b", {}, one.role === "user" ? "You" : "Guide"), make("p", { dir: "auto" }, one.text))));
+    find(".talk").replaceChildren(...view.messages.map((one) => deedOf(one) ? make("li", { class: "deed quiet" }, DONE[deedOf(one)] ?? `You: ${deedOf(one)}`) : make("li", { class: one.role === "user" ? "me" : "guide" }, make("b", {}, one.role === "user" ? "You" : "Guide"), make("p", { dir: "auto" }, one.text))));
     find(".invite").hidden = Boolean(other);
     find(".theirs").replaceChildren(...shared.shares.filter((one) => one.author !== view.person).map((one) => make("li", { class: "share" },
       make("b", {}, `${one.author} shared: ${KIND[one.kind] ?? one.kind}`),
@@ -85,7 +99,16 @@ function mount(person) {
       const given = view.consents.includes(name);
       return make("li", {}, make("span", {}, `${words}: `), make("b", {}, given ? "yes" : "no"), " ", make("button", { type: "button", "aria-label": `${given ? "Take back" : "Allow"}: ${words}`, onclick: () => act("consent", { id: name, given: !given }) }, given ? "Take back" : "Allow"));
     }));
-    find(".facts").replaceChildren(...(view.facts.length ? view.facts.map((one) => make("li", { dir: "auto" }, one.text ?? one.fact ?? "")) : [make("li", { class: "quiet" }, "Nothing.")]));
+    lines(".facts", view.facts, (one) => one.text);
+    lines(".kept", view.kept, (one) => one.line);
+    lines(".people", view.people, (one) => one.relation && !one.name.endsWith(one.relation) ? `${one.name} (${one.relation})` : one.name);
+    find(".thoughts").hidden = !view.reflections.length;
+    find(".thoughts ul").replaceChildren(...view.reflections.map((one) => make("li", { dir: "auto" }, one.text)));
+  }
+
+  // What is kept, line by line; any of it can be taken out.
+  function lines(where, found, words) {
+    find(where).replaceChildren(...(found.length ? found.map((one) => make("li", {}, make("span", { dir: "auto" }, words(one)), " ", make("button", { type: "button", "aria-label": `Take out: ${words(one)}`, onclick: () => act("forget", { id: one.id }) }, "Take out"))) : [make("li", { class: "quiet" }, "Nothing.")]));
   }
 
   function draft(one, other) {
@@ -130,6 +153,8 @@ function mount(person) {
   invite.addEventListener("submit", async (event) => { event.preventDefault(); await act("invite", { id: invite.who.value.trim() }, () => invite.reset()); });
   const write = find(".write form");
   write.addEventListener("submit", async (event) => { event.preventDefault(); await act("draft", { text: write.text.value }, () => write.reset()); });
+  const prefer = find(".prefer");
+  prefer.addEventListener("submit", async (event) => { event.preventDefault(); await act("prefer", { text: prefer.text.value }, () => prefer.reset()); });
   find(".resume").addEventListener("click", () => act("resume"));
   spaces.push({ load, members: () => view && [...view.shared.people, ...view.shared.invited] });
 }
