@@ -316,3 +316,36 @@ def test_an_unknown_shared_part_is_refused_with_what_there_is() -> None:
     with pytest.raises(BadInput, match="shoe_size"):
         read_contract(text, what="a.yaml")
     assert "properties" in contract_schema()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gastric bypass surgery",
+        "bypass in my leg",
+        "heart valve replacement surgery",
+        "valve replacement",
+        "PCL reconstruction",
+        "MCL surgery",
+        "teeth replacement",
+        "knee cap replacement",
+        "elbow replacement",
+    ],
+)
+def test_another_procedure_with_like_words_is_not_taken_for_a_shipped_one(text: str) -> None:
+    assert find(text).id == "_generic"
+    assert find(f"My mother needs a {text}, please.").id == "_generic"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("he needs a bypass (triple vessel disease)", "CABG"),
+        ("they told me i need bypass", "CABG"),
+        ("total nee replacment", "TKR"),
+        ("catarct surgry", "CATARACT"),
+        ("hip repalcement", "THR"),
+    ],
+)
+def test_a_slip_in_each_word_still_finds_the_procedure(text: str, name: str) -> None:
+    assert find(text).id == name

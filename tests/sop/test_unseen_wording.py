@@ -1,10 +1,10 @@
 """Red flags in the words of frightened people, and in what only sounds like them.
 
-Three lists, each written before the rules were changed for it, by one author. Heard when first
-seen: 130 of 150 of the sealed half of the first (88 by the rules before), with 17 of 150 false
-alarms; 48 of 102 of the second, with 6 of 100; 42 of 68 of the third, with 4 of 70. The floors
-below hold for the lists as they are heard now, after their misses were looked at: they guard what
-was mended and say nothing of wording that nobody has seen.
+Each list was written before the rules were changed for it, by one author. Heard when first seen:
+130 of 150 of the sealed half of the first (88 by the rules before), with 17 of 150 false alarms;
+48 of 102 of the second, with 6 of 100; 42 of 68 of the third, with 4 of 70; 29 of 60 in Arabic and
+Hindi, with 2 of 30. The floors below hold for the lists as they are heard now, after their misses
+were looked at: they guard what was mended and say nothing of wording that nobody has seen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bedside.sop.emergency_forms import respelled, signs_pack
+from bedside.sop.emergency_forms import respelled, signs_packs
 from bedside.sop.red_flags import red_flags
 
 UNSEEN = Path(__file__).parent / "unseen"
@@ -25,7 +25,9 @@ def sentences(name: str) -> list[str]:
 
 
 @pytest.mark.requirement("IN-24")
-@pytest.mark.parametrize("name", ["emergencies_1", "emergencies_2", "emergencies_3"])
+@pytest.mark.parametrize(
+    "name", ["emergencies_1", "emergencies_2", "emergencies_3", "emergencies_tongues"]
+)
 def test_nineteen_in_twenty_lay_emergencies_of_thirty_kinds_are_heard(name: str) -> None:
     said = sentences(name)
     missed = [one for one in said if not red_flags(one)]
@@ -33,7 +35,9 @@ def test_nineteen_in_twenty_lay_emergencies_of_thirty_kinds_are_heard(name: str)
 
 
 @pytest.mark.requirement("IN-24")
-@pytest.mark.parametrize("name", ["harmless_1", "harmless_2", "harmless_3", "ordinary"])
+@pytest.mark.parametrize(
+    "name", ["harmless_1", "harmless_2", "harmless_3", "harmless_tongues", "ordinary"]
+)
 def test_at_most_two_in_a_hundred_harmless_messages_raise_an_alarm(name: str) -> None:
     said = sentences(name)
     alarms = [one for one in said if red_flags(one)]
@@ -82,7 +86,7 @@ def test_a_fear_for_oneself_is_a_crisis_all_the_same() -> None:
 
 @pytest.mark.requirement("IN-24")
 def test_the_signs_say_that_nobody_reviewed_them() -> None:
-    assert signs_pack().review_status == "unreviewed"
+    assert {pack.review_status for pack in signs_packs()} == {"unreviewed"}
 
 
 def test_places_are_those_of_the_message_as_written() -> None:

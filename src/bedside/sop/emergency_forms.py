@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 
-__all__ = ["Formed", "Spelled", "formed", "forms_pack", "lasting", "respelled", "signs_pack"]
+__all__ = ["Formed", "Spelled", "formed", "forms_pack", "lasting", "respelled", "signs_packs"]
 
 Span = tuple[int, int]
 _Hit = tuple[int, int, str]  # start, end, the concept
@@ -85,13 +85,16 @@ def _data() -> _Forms:
     return load_pack(_Forms, "bedside.sop", "data/red_flag_forms.yaml")
 
 
-def _sign_data() -> _Signs:
-    return load_pack(_Signs, "bedside.sop", "data/red_flag_signs.yaml")
+_SIGNS = ("signs", "tongues")
 
 
-def signs_pack() -> Pack:
+def _sign_data(name: str) -> _Signs:
+    return load_pack(_Signs, "bedside.sop", f"data/red_flag_{name}.yaml")
+
+
+def signs_packs() -> tuple[Pack, ...]:
     """What the signs say of themselves; they are unreviewed until it says otherwise."""
-    return _sign_data().pack
+    return tuple(_sign_data(name).pack for name in _SIGNS)
 
 
 def forms_pack() -> Pack:
@@ -122,11 +125,11 @@ def lasting(sentence: str) -> bool:
 
 
 @functools.cache
-def _signs() -> Mapping[str, re.Pattern[str]]:
-    data = _sign_data()
+def _signs(name: str) -> Mapping[str, re.Pattern[str]]:
+    data = _sign_data(name)
     return {
-        name: re.compile(rf"(?<!\w)(?:{_written(forms, data.words)})(?!\w)", re.IGNORECASE)
-        for name, forms in data.concepts.items()
+        concept: re.compile(rf"(?<!\w)(?:{_written(forms, data.words)})(?!\w)", re.IGNORECASE)
+        for concept, forms in data.concepts.items()
     }
 
 
@@ -142,12 +145,16 @@ def _written(forms: str, words: Mapping[str, str]) -> str:
 
 def formed(text: str, sentences: Sequence[Span]) -> Iterator[Formed]:
     """The combinations met: of concepts in each sentence, then of signs across the message."""
-    data, signs = _data(), _sign_data()
+    data = _data()
     for sentence in sentences:
         yield from _met(text, sentence, data.combinations, _concepts(), {})
     if sentences:
         whole = (sentences[0][0], sentences[-1][1])
-        yield from _met(text, whole, signs.combinations, _signs(), signs.groups)
+        for name in _SIGNS:
+            if name == "tongues" and text.isascii():
+                continue
+            signs = _sign_data(name)
+            yield from _met(text, whole, signs.combinations, _signs(name), signs.groups)
 
 
 def _met(
