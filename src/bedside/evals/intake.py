@@ -23,6 +23,7 @@ from bedside.evals.intake_model import Coordinator, Manner
 from bedside.evals.intake_persona import Persona, people
 from bedside.evals.intake_seat import Seat, Seen
 from bedside.evals.intake_simulate import Said, Talk, converse
+from bedside.evals.intake_spoken import measure_spoken
 from bedside.flows.intake.dispatch import ORDER
 from bedside.models.fakes import FakeGateway
 
@@ -207,6 +208,9 @@ def run(
             told += [talk] if manner is None and len(told) < THROUGH_ENGINE else []
             grades.append(grade(talk))
         figures[name] = {**summary(grades), "by_source": _by_source(grades)}
+    tell("conversations written by hand")
+    figures["spoken"] = measure_spoken(count=count)
+    figures["spoken_fresh"] = measure_spoken("spoken_fresh", count=count)
     tell("the same through the whole engine")
     figures["engine"] = through_the_engine(told)
     figures["promises"] = promise_figures(offered)

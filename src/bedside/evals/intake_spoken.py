@@ -1,8 +1,9 @@
 """Conversations as people have them, written by hand: rambling, dictated, misspelt, taken back.
 
-The other personas put true values into a few set phrases. These twenty speak as people do, and were
-written before the readers were held against them. They answer what is asked by the measure's own
-cues, and say other things when they feel like it.
+The other personas put true values into a few set phrases. These forty speak as people do. They
+answer what is asked by the measure's own cues, and say other things when they feel like it. Each
+file was written before the readers were held against it, so its first figures are the honest ones:
+178 of 240 slots for `spoken`, 181 of 237 for `spoken_fresh`, measured after the mends for the first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bedside.evals.intake_grade import Grade, grade, right
 from bedside.evals.intake_persona import Fact, Persona
 from bedside.evals.intake_seat import Seat, Seen
 from bedside.evals.intake_simulate import Said, Talk, topic_of
+from bedside.sop.find import find
 
 __all__ = ["Speaker", "measure_spoken", "speak", "speakers"]
 
@@ -28,13 +30,14 @@ _YES = {"en": "yes please", "ar": "نعم", "hi": "हाँ"}
 _LATER = {"en": "later", "ar": "لاحقًا", "hi": "बाद में"}
 _NO = {"en": "I don't know", "ar": "لا أعرف", "hi": "पता नहीं"}
 _NONE = {"en": "no", "ar": "لا", "hi": "नहीं"}
+_SCRIPTS = {False: {"en"}, True: {"ar", "hi"}}
 _GO_ON = {"en": "ok, please go on", "ar": "حسنًا", "hi": "ठीक है"}
 
 
 @functools.cache
-def speakers() -> Sequence[Mapping[str, Any]]:
-    """The people of `spoken.yaml`, as they are written there."""
-    path = resources.files("bedside.evals") / "intake_personas" / "spoken.yaml"
+def speakers(name: str = "spoken") -> Sequence[Mapping[str, Any]]:
+    """The people of a file, as they are written there: "spoken", or "spoken_fresh"."""
+    path = resources.files("bedside.evals") / "intake_personas" / f"{name}.yaml"
     found: Sequence[Mapping[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))["people"]
     return found
 
@@ -98,12 +101,19 @@ class Speaker:
             return Said(text=_LATER[self._language], topic=topic)
         if topic in {"", "?"}:
             return Said(text=_GO_ON[self._language], topic=topic, invites=True)
+        if topic == "procedure_name":
+            return Said(text=self._procedure(), topic=topic)
         answer = self._body["answers"].get(topic)
         if answer is None and topic in self.persona.facts:
             answer = _plainly(self.persona.facts[topic].truth, self._language)
         if answer is None:
             return Said(text=_NO[self._language], topic=topic, doubted=topic)
         return self._said(answer, topic=topic)
+
+    def _procedure(self) -> str:
+        """The procedure by one of its names, for those whose first words had not named it."""
+        names = find(self.persona.contract).names
+        return next((one for one in names if self._language in _SCRIPTS[one[0] > "~"]), names[0])
 
     def _said(self, body: Any, *, topic: str) -> Said:
         """A message of theirs; a plain text answers the topic, a mapping may tell of others alone."""
@@ -137,17 +147,17 @@ def speak(speaker: Speaker, seat: Seat) -> Talk:
     return Talk(persona=speaker.persona, said=tuple(said), seen=tuple(seat.turns))
 
 
-def measure_spoken(*, count: Any = None) -> dict[str, Any]:
-    """Slots and questions asked again over all of them, without a model."""
+def measure_spoken(name: str = "spoken", *, count: Any = None) -> dict[str, Any]:
+    """Slots and questions asked again over the people of one file, without a model."""
     grades: list[Grade] = []
     optional = held = 0
-    for body in speakers():
+    for body in speakers(name):
         talk = speak(Speaker(body), Seat(f"spoken-{body['id']}", count=count))
         grades.append(grade(talk))
         fields = talk.seen[-1].body.get("state", {}).get("fields", {})
-        for name, fact in talk.persona.facts.items():
+        for field, fact in talk.persona.facts.items():
             optional += 1
-            held += right(fact, fields.get(name, {}).get("value"))
+            held += right(fact, fields.get(field, {}).get("value"))
     known = sum(one.known for one in grades)
     return {
         "cases": len(grades),

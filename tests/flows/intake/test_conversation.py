@@ -29,6 +29,8 @@ def questions(text: str) -> int:
     return len(re.findall(r"[?؟]", text))
 
 
+@pytest.mark.requirement("IN-23")
+@pytest.mark.requirement("IN-15")
 @pytest.mark.parametrize(
     ("script", "sop"), [(TKR, "TKR"), (IVF, "IVF"), (CABG, "CABG")], ids=["tkr", "ivf", "cabg"]
 )
@@ -148,6 +150,7 @@ def test_talking_to_a_person_is_always_possible(talk):
     assert {"kind": "person", "turn": 2} in turns[1]["state"]["alerts"]
 
 
+@pytest.mark.requirement("IN-15")
 @pytest.mark.requirement("IN-16")
 def test_only_the_persons_own_confirmation_starts_matching(talk):
     turns = talk([*TKR, "yes", "hmm, who are they?", "yes, I agree", "the first one"])
@@ -188,6 +191,7 @@ def test_wanting_to_go_on_never_waives_what_safety_needs(talk):
         assert turn["consent"]["state"] != "confirmed"
 
 
+@pytest.mark.requirement("IN-15")
 def test_a_procedure_without_a_contract_is_never_complete(talk):
     turns = talk(
         ["I want gallbladder removal", "45", "Peru", "myself", "none", "no", "none", "Ana"]
@@ -232,3 +236,12 @@ def test_a_bad_message_is_a_clear_error_and_the_case_goes_on(talk, text):
 def test_an_unknown_case_is_not_found(talk):
     with pytest.raises(NotFound):
         talk(["hello"], case="case-none")
+
+
+def test_a_question_that_is_answered_with_questions_stands_once_and_then_returns_at_the_end(talk):
+    turns = talk(
+        ["I need a knee replacement", "how long is the recovery?", "which hospital is best?", "what does it cost?"]
+    )  # fmt: skip
+    assert [turn["asked"] for turn in turns[:2]] == ["procedure_side", "procedure_side"]
+    assert turns[2]["asked"] != "procedure_side"
+    assert turns[3]["asked"] == turns[2]["asked"]  # it stands for the first time

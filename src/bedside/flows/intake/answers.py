@@ -197,7 +197,7 @@ def first_sentence(text: str) -> str:
 
 _FILLER = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|alright|all right|sure|please|yes|fine|so|and|then|now|let's|lets|just|well)\W+)*"
-    r"(?:ok(?:ay)?|go on|go ahead|continue|carry on|proceed|next|what(?:'s| is)? next|what do you need(?: from me)?|what else|"
+    r"(?:ok(?:ay)?|actually|sorry|go on|go ahead|continue|carry on|proceed|next|what(?:'s| is)? next|what do you need(?: from me)?|what else|"
     r"one (?:moment|minute|second|sec)[^.!?]*|wait|hold on|hang on|let me (?:check|see|think|ask|find|look)[^.!?]*|"
     r"i(?:'ll| will) (?:check|ask|find out|look)[^.!?]*|i (?:already )?(?:said|told you|wrote|mentioned)(?: (?:that|it|so))?(?: (?:already|before|above))?|as i said|see above)"
     r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$",
@@ -253,11 +253,25 @@ def whole(text: str) -> Span:
     return start, start + len(stripped)
 
 
+_OPENS_QUESTION = re.compile(
+    r"\W*(?:and |but |so |or )?(?:what|which|who|whose|why|when|where|how|is|are|was|were|do|does|did|can|could|would|will|should|shall|may|must|has|have|am)\b(?!\W*$)",
+    re.IGNORECASE,
+)
+
+
 def question_at(text: str, at: int) -> bool:
-    """Do the words there stand in a question of the person's?"""
+    """Do the words there stand in a question of the person's?
+
+    "Aspirin, should I stop it?" tells of aspirin and then asks.
+    """
     for sentence in SENTENCE.finditer(text):
-        if sentence.start() <= at < sentence.end():
-            return sentence.group().rstrip().endswith(("?", "؟"))
+        if not sentence.start() <= at < sentence.end():
+            continue
+        if not sentence.group().rstrip().endswith(("?", "؟")):
+            return False
+        parts = [(a, b) for a, b in clauses(text) if sentence.start() <= a and b <= sentence.end()]
+        opens = next((a for a, b in parts if _OPENS_QUESTION.match(text[a:b])), sentence.start())
+        return at >= opens
     return False
 
 

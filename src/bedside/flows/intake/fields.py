@@ -7,6 +7,7 @@ country, name, who it is for, other illnesses) have readers of their own.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -62,7 +63,7 @@ _NO_ILLNESS = re.compile(
     r"conditions?|(?:health |medical )?(?:problems?|issues?)|diseases?|comorbidit(?:y|ies)|medical history)\b(?<!\bno problem)"
     r"|\b(?:otherwise|perfectly|completely|generally|quite|pretty|very|totally) (?:healthy|fit|well|fine)\b"
     r"|\b(?:is|am|i'm|im|i’m|she's|he's|are|keeps?) (?:healthy|fit and well|in good health)\b|\bfit as a fiddle\b|\bno (?:sickness|ailments?|complaints)\b"
-    r"|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
+    r"|^\W*(?:fit|healthy|strong) as (?:a|an)\b|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
 )
@@ -89,7 +90,8 @@ _NO_NAME = re.compile(
 _LIVES = re.compile(
     r"\b(?:live|living|lives|reside|residing|resident|based|staying|settled|home is|country is|i'm in|i am in|"
     r"we are in|we're in|writing|calling|come|coming|citizen|here in|back home)\b[^.!?;]{0,25}$"
-    r"|\b(?:from|i'm|i am|we're|we are)\s+(?:the\s+)?$"
+    r"|\b(?:i'm|i am|we're|we are|we r|im)\s+(?:the\s+)?$"
+    r"|(?<!money )(?<!away )(?<!send )(?<!sends )(?<!sent )(?<!back )(?<!letter )(?<!report )(?<!doctor )(?<!surgeon )(?<!support )(?<!flight )(?<!fly )(?<!far )\bfrom\s+(?:the\s+)?$"
     r"|(?:أعيش في|من|مقيم في|أقيم في)\s*$",
     re.IGNORECASE,
 )
@@ -149,7 +151,7 @@ def read_volunteered(field: Field, context: Context) -> Value | None:
 
 
 _OF_KIN = re.compile(
-    rf"[\s-]*(?:years?|yr)?[\s-]*old[\s-]+(?:\w+\s+){{0,2}}{RELATIVE}\b", re.IGNORECASE
+    rf"[\s-]*(?:years?|yr)?[\s-]*old[\s-]+(?:[\w-]+\s+){{0,2}}{RELATIVE}\b", re.IGNORECASE
 )
 
 
@@ -199,6 +201,18 @@ _LIVED = re.compile(
 )
 
 
+def _of_patient(text: str) -> bool:
+    """Does the message say elsewhere where he or she is?"""
+    return (
+        re.search(
+            r"\b(?:he|she|they)(?:'s|’s| is| are| lives?| stays?)\b[^.!?]{0,20}\bin\b",
+            text,
+            re.IGNORECASE,
+        )
+        is not None
+    )
+
+
 def _clause_before(text: str, at: int) -> str:
     """The words of the clause before the place."""
     return next((text[a:at] for a, b in clauses(text) if a <= at < b), "")
@@ -207,7 +221,10 @@ def _clause_before(text: str, at: int) -> str:
 def _country_free(field: Field, context: Context) -> Value | None:
     del field
     weak: Value | None = None
+    carer = persons.is_carer(context.text, context.state)
     for one in countries(context.text):
+        if carer and _of_writer(context.text, one.start) and _of_patient(context.text):
+            continue
         lead = context.text[max(0, one.start - 60) : one.start]
         rest = context.text[one.end :]
         if question_at(context.text, one.start) or NOT_BEFORE.search(lead):
@@ -282,13 +299,29 @@ _NOT_A_NAME = re.compile(
 
 
 _TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
-_SIGN_OFF = re.compile(r"(?:\s+x{1,3}|[^\w).'’]+)\W*$", re.IGNORECASE)
+_SIGN_OFF = re.compile(
+    r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please)\s*$", re.IGNORECASE
+)
+_I_AM = re.compile(
+    r"^\W*أنا(?:\s+(?:ابنه|ابنها|ابنته|ابنتها|زوجها|زوجته|أخوه|أخوها|أخته|أختها))?\s+"
+)
+
+
+def _signed(text: str) -> str:
+    """The text up to its last letter, and without what a name is signed off with."""
+    end = len(text)
+    while end and unicodedata.category(text[end - 1])[0] not in "LM":
+        end -= 1
+    cut = _SIGN_OFF.search(text[:end])
+    return text[: cut.start() if cut else end]
 
 
 def _name_line(text: str) -> str:
     """The part of an answer that may be a name: a whole line of names, else its first clause."""
-    cut = _SIGN_OFF.search(text)
-    plain = text[: cut.start()] + " " * (len(text) - cut.start()) if cut else text
+    plain = _signed(text).ljust(len(text))
+    lead = _I_AM.match(plain)
+    if lead is not None:
+        plain = " " * lead.end() + plain[lead.end() :]
     if _TITLED.match(plain):
         return plain
     parts = [(a, b) for a, b in clauses(plain) if plain[a:b].strip(" .,")]

@@ -24,7 +24,7 @@ from bedside.flows.intake.answers import (
     within,
 )
 from bedside.flows.intake.consent import wants_matching
-from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.lexicon import RELATIVE, phrase_pattern
 from bedside.flows.intake.moments import moments
 from bedside.flows.intake.numbers import Number, numbers_in
 from bedside.flows.intake.signals import (
@@ -97,6 +97,7 @@ _PAID = re.compile(
 
 
 _PAYS = {
+    "charity": ("fundraiser", "fundraising", "gofundme", "harambee", "raising money", "raise money", "well wishers"),
     "self": (
         "ourselves", "our own money", "own pocket", "my pocket", "i will pay", "i'll pay", "we will pay",
         "we'll pay", "paying myself", "pay myself", "self", "own money", "own funds",
@@ -168,9 +169,26 @@ def _telling(words: str) -> bool:
     return len(words.split()) > 1 or len(words) >= 7  # noqa: PLR2004 - "insurance", "crowdfunding"
 
 
+_KIN_PAYS = re.compile(
+    rf"\b{RELATIVE}\s+(?:\w+\s+){{0,3}}?(?:pays?|paying|sends?|helps?|supports?|contributes?)\b|\bfrom our side\b|\b(?:retirement|saved|own) money\b|\bset aside\b",
+    re.IGNORECASE,
+)
+_WORK_PAYS = re.compile(
+    r"\b(?:i|he|she) works? (?:for|at)\b[^.!?]{0,40}\b(?:sponsor\w*|pay\w*|cover\w*)\b|\bsponsored by (?:my|his|her) (?:work|job|boss|hospital|firm)\b",
+    re.IGNORECASE,
+)
+
+
 def choices_in(field: Field, text: str) -> list[Value]:
     """The choices that the text names, in its order; longer words before those inside them."""
     found: list[Value] = []
+    if field.id == "funding_source":
+        found += [
+            Value(value=name, start=match.start(), end=match.end())
+            for name, form in (("self", _KIN_PAYS), ("employer", _WORK_PAYS))
+            if name in field.choices
+            for match in form.finditer(text)
+        ]
     for name, words in field.choices.items():
         more = _PAYS.get(name, ()) if field.id == "funding_source" else ()
         for match in phrase_pattern((name.replace("_", " "), *words, *more)).finditer(text):
@@ -297,7 +315,7 @@ _NOTHING_YET = re.compile(
 _SAYS = re.compile(
     r"^\W*(?:yes|well|and|but|so)?\W*(?:i|we|he|she|it|they|there)\s+(?:just |also |only |really )?"
     r"(?P<v>have|has|had|did|do|does|am|is|are|was|were|can|could|would|will|must|take|takes|took|ha(?:s|ve|d) had)"
-    r"(?P<n>n't|nt|n’t|\s+not|\s+never|\s+no)?\b(?P<rest>.*)$|^\W*(?:i|we|he|she|they|it)\s+never\b(?P<never>.*)$",
+    r"(?P<n>n't|nt|n’t|'t|’t|t\b|\s+not|\s+never|\s+no)?\b(?P<rest>.*)$|^\W*(?:i|we|he|she|they|it)\s+never\b(?P<never>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _TELLS = 4
@@ -396,7 +414,7 @@ _HAPPENED = re.compile(
 
 
 _MORE = re.compile(
-    r"^\W*$|^\s*[,.;!-]|^\s+(?:i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|sir|madam|problems?|that|as far|to my)\b",
+    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|sir|madam|problems?|that|as far|to my)\b",
     re.IGNORECASE,
 )
 
@@ -427,6 +445,22 @@ _NO_SURGERY = re.compile(
 )
 
 
+_WISHED = re.compile(
+    r"\b(?:get|getting|become|becoming|fall|falling|trying|try|tried|hope|hoping|avoid|want|wants)\b[^.!?,;]{0,12}$",
+    re.IGNORECASE,
+)
+"""Before words that are only wished for: "trying to get pregnant"."""
+
+
+def _allergic(text: str, at: int) -> bool:
+    """Do the words there speak of what is not borne, instead of what is taken?"""
+    here = next((text[a:b] for a, b in clauses(text) if a <= at < b), "")
+    return (
+        re.search(r"\b(?:allerg\w+|intoleran\w+|react\w*|rash|hives)\b", here, re.IGNORECASE)
+        is not None
+    )
+
+
 _PAST = re.compile(r"\b(?:19|20)\d\d\b|\b(?P<ago>years? (?:ago|back))\b", re.IGNORECASE)
 
 
@@ -448,7 +482,14 @@ def boolean_free(field: Field, context: Context) -> Value | None:
             match.span()
             for match in phrase_pattern([*cues, *(f"{c}s" for c in cues)]).finditer(text)
         ]
-    spots = [spot for spot in spots if not question_at(text, spot[0])]
+    spots = [
+        spot
+        for spot in spots
+        if not question_at(text, spot[0])
+        and not _WISHED.search(text[max(0, spot[0] - 25) : spot[0]])
+    ]
+    if thinner:
+        spots = [spot for spot in spots if not _allergic(text, spot[0])]
     if not spots:
         return None
     told = judged(text)

@@ -17,7 +17,8 @@ __all__ = ["RELATIVE", "Found", "conditions", "countries", "data", "phrase_patte
 RELATIVE = (
     r"(?:(?:grand|step)?(?:mother|father|mom|mum|dad|son|daughter)|mummy|daddy|wife|husband|spouse|"
     r"partner|parents?|brother|sister|uncle|aunt|aunty|auntie|cousin|friend|child|kid|baby|"
-    r"grandma|grandpa|granny|niece|nephew|mother-in-law|father-in-law|"
+    r"grandma|grandpa|granny|grandad|granddad|nan|nana|niece|nephew|mother-in-law|father-in-law|papa|mama|"
+    r"old man|old lady|fiancée?|fiancee|boyfriend|girlfriend|"
     r"ل?(?:والدتي|والدي|أمي|امي|أبي|ابي|زوجتي|زوجي|ابني|ابنتي|أختي|أخي|جدتي|جدي|طفلي))"
 )
 """Words for somebody else, as a pattern."""

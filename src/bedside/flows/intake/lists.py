@@ -111,13 +111,13 @@ def _listed(clause: str, context: Context, *, end: int) -> Value | None:
 
 _TAKES = re.compile(
     r"\b(?:i|he|she|we)(?:'m|'s| am| is)? (?:also )?(?:takes?|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|never\b)"
-    r"[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|every day for)\b)[^.!?;]){2,80})",
+    r"[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|every day for|for (?:the|my|his|her|it|that|about|over))\b)[^.!?;]){2,80})",
     re.IGNORECASE,
 )
 
 
 _NO_PART = re.compile(
-    r"^(?:yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
+    r"^(?:it|this|that|them|anything|everything|(?:have|has|had|am|is|are|take|takes|live|lives)\b.*|(?:a |an )?(?:mild |bad |severe |skin |itchy )*(?:rash|hives|itch\w*|swelling|nausea|vomiting|blisters|reaction|sick)|yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
     r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*)$",
     re.IGNORECASE,
 )
@@ -154,9 +154,19 @@ def list_free(field: Field, context: Context) -> Value | None:
         if here:
             return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
     if "allerg" in field.id:
-        match = re.search(r"\ballergic to\s+(?P<w>[^.!?;,]{2,60})", text, re.IGNORECASE)
-        if match:
-            return Value(value=(match["w"].strip(),), start=match.start("w"), end=match.end("w"))
+        match = re.search(
+            r"\b(?:allergic to|(?:can't|cannot|can’t|cant|must not) (?:have|take|tolerate|use|touch)|react (?:badly )?to)\s+(?P<w>[^.!?;,]{2,60})",
+            text, re.IGNORECASE,
+        )  # fmt: skip
+        denied = match and any(
+            one.kind == "negated" and one.start <= match.start("w") < one.end
+            for one in judged(text)
+            if one.trigger[0] < match.start()
+        )
+        if match and not denied and _parts(match["w"]):
+            return Value(
+                value=tuple(_parts(match["w"])), start=match.start("w"), end=match.end("w")
+            )
     if "medic" in field.id or "drug" in field.id:
         for start, end in statements(text):
             match = _TAKES.search(text, start, end)

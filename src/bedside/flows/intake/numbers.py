@@ -79,9 +79,11 @@ _AGE = tuple(
         (
             rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"
             rf"(?:now |about |almost |nearly |only |around )?(?P<n>\d{{2,3}}|(?:{_TEN})(?:[\s-]+(?:{_SMALL}))?)"
-            r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))"
+            r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|actually\b|already\b|btw\b|by the way\b|so\b|female\b|male\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))"
         ),
         rf"(?<![\w-])(?P<n>{_N})\s+years?\s+(?:young)\b",
+        r"\bnow at (?P<n>\d{2})(?=\s+(?:the|my|i|she|he|and|with)\b|\s*[,.!?])",
+        r"\b(?:shes|hes|i'm a|im a)\s+(?P<n>\d{2})(?!\d|\s*(?:%|kg|km))",
         r"(?:عمري|عمرها|عمره)\s+(?P<n>[\d٠-٩]{1,3})",
         r"(?P<n>[\d०-९]{1,3})\s*(?:साल|वर्ष)",
         r"(?P<n>[\d٠-٩]{1,3})\s*(?:سنة|عاما|عامًا|سنوات)",

@@ -18,8 +18,11 @@ _CARER = re.compile(
     r"was (?:told|advised|diagnosed)|has been (?:told|advised|diagnosed)|has (?:a |severe |bad |knee|hip|heart|cataract|torn|blocked))\b"
     r"|\b(?:asking|writing|calling|inquiring|enquiring|here) (?:for|on behalf of) (?:someone|somebody|a friend|a relative)\b"
     rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?]{{0,120}}\b(?:(?:he|she|they|who)(?:'s| is| was)?|and|then|,)\s+(?:really |also |now |badly |urgently |just |already )?(?:needs|need to have (?:his|her)|wants? (?:his|her)|requires|is (?:due|waiting) for)\b"
-    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:\s*\([^)]*\)|,[^,.!?]{{1,30}},)?\s+(?:hurt (?:his|her)|broke (?:his|her)|tore (?:his|her)|injured (?:his|her)|can hardly (?:walk|see)|cannot (?:walk|see)|struggles|suffers|has (?:a |very |severe |bad |torn |blocked ))"
+    rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:\s*\([^)]*\)|,[^,.!?]{{1,30}},)?\s+(?:hurt (?:his|her)|broke (?:his|her)|tore (?:his|her)|injured (?:his|her)|can hardly (?:walk|see)|cannot (?:walk|see)|fell (?:down|and|in|off|over)|is (?:almost |nearly |going )?blind|has been (?:trying|suffering|struggling|waiting)|struggles|suffers|has (?:a |very |severe |bad |torn |blocked ))"
     r"|\b(?:this|it|all|treatment|operation|surgery)(?: is|'s)? (?:all )?(?:about|for) (?:him|her|them)\b"
+    r"|(?:^|(?<=[.!?]\s))\W*(?:mum|mom|mummy|dad|daddy|papa|mama|nan|gran|grandma|grandpa)(?:'s|’s)?\s+(?:left|right|both|needs?|has|had|is|can)\b"
+    rf"|\b(?:meri|mere|mera)\s+{RELATIVE}\b|\b(?:help|get) (?:him|her) (?:operated|treated|seen|sorted)\b|\bhelp (?:him|her)\b"
+    rf"|\boptions for (?:my|our)\s+{RELATIVE}\b"
     r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
     r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे (?:पिता|पापा)|माँ के लिए|पिता(?:जी)? के लिए)"
     rf"|(?<!\w)(?:{RELATIVE})\s+[^.!?؟]{{0,80}}[تي](?:حتاج|عاني)",
@@ -29,7 +32,7 @@ _PATIENT = re.compile(
     r"\b(?:for|it's|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
     r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
     r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
-    r"|\bi (?:should|must|have to|am to|need to) (?:go for|have|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
+    r"|(?:^|(?<=[.!?]\s))\W*need (?:a|an|to|my|some|help)\b|\bi (?:should|must|have to|am to|need to) (?:go for|have|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
     r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए)(?:\s|$|[.,،।])",
     re.IGNORECASE,
 )
@@ -39,6 +42,13 @@ _SELF = re.compile(
 )
 NEAR = 40
 _ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
+_BOTH = re.compile(
+    rf"\b(?:me|myself) and my\b|\bmy\s+{RELATIVE}\s+and (?:me|i|myself)\b|\bi(?:'m| am) the one\b|\bmy own\b",
+    re.IGNORECASE,
+)
+_BARE_ONE = re.compile(
+    rf"^\W*(?:(?:it's|its|yes|no|for|the|only)\W+)*(?P<r>{RELATIVE})\b", re.IGNORECASE
+)
 _OTHER = re.compile(r"\b(?:someone|somebody) else\b|\bnot me\b", re.IGNORECASE)
 _SOMEBODY = re.compile(
     rf"\b(?:my|our|her|his|the)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?;]*$", re.IGNORECASE
@@ -49,9 +59,11 @@ _KIN = re.compile(rf"\b{RELATIVE}\b", re.IGNORECASE)
 
 def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
     """("patient" or "carer", start, end) where the words say so."""
-    if found := _CARER.search(text):
+    if (found := _CARER.search(text)) and not (asked and _BOTH.search(text)):
         return "carer", found.start(), found.end()
-    if asked and (found := _OTHER.search(text) or _ONE.search(text)):
+    if asked and (found := _BOTH.search(text)):
+        return "patient", found.start(), found.end()
+    if asked and (found := _OTHER.search(text) or _ONE.search(text) or _BARE_ONE.search(text)):
         return "carer", found.start(), found.end()
     if found := _PATIENT.search(text):
         said = next(text[a:b] for a, b in statements(text) if a <= found.start() < b)

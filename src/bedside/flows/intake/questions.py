@@ -21,6 +21,8 @@ __all__ = [
 STAGES = ("procedure", "demographics", "medical", "financial")
 WORTH_ASKING = frozenset({"budget", "timeline_preference", "preferred_destination"})
 """Optional fields that are asked for; the others are only taken where they are offered."""
+STANDS = "stands"
+"""What is told of a case with a field: its question was put again at once."""
 TIMES = 2
 """A field is asked for at most so often."""
 
@@ -74,9 +76,14 @@ def first_gap(now: Situation) -> str:
 
 
 def still_open(now: Situation) -> str | None:
-    """The question that stands because the person asked something instead of answering it."""
+    """The question that stands because the person asked something instead of answering it.
+
+    It stands once: whoever goes on asking is answered, and the question returns at the end.
+    """
     asked = now.heard.before_asking
     if not asked or now.heard.reading.answered or now.heard.procedure:
+        return None
+    if f"{STANDS}:{asked}" in now.case.told:
         return None
     field = now.contract.field(asked)
     if field is None or now.case.facts.get(asked).status != "asked":

@@ -17,7 +17,7 @@ from bedside.flows.intake.hear import Heard, hear
 from bedside.flows.intake.matcher import catalogue
 from bedside.flows.intake.needs import CaseUploads
 from bedside.flows.intake.phrases import SPOKEN
-from bedside.flows.intake.questions import next_question, question_text, still_open
+from bedside.flows.intake.questions import STANDS, next_question, question_text, still_open
 from bedside.flows.intake.reconcile import model_facts, reconcile
 from bedside.flows.intake.signals import signals
 from bedside.flows.intake.situation import Situation, situate
@@ -252,6 +252,8 @@ def changes(view: View[Case]) -> tuple[Change, ...]:
     repeats = found.asking == heard.before_asking and still_open(now) is not None
     if found.asking and not found.asking.startswith("@") and not repeats:
         out.append(change(f"asked:{found.asking}", None))
+    if repeats:
+        out.append(change("told", f"{STANDS}:{found.asking}", op="add"))
     if not heard.flags:
         out.append(change("asking", found.asking))
     elif heard.reading.answered:

@@ -1,0 +1,278 @@
+"""What rules read in a message, by kinds of saying it; every expected value is the writer's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bedside.flows.intake.reading import read_message
+from bedside.flows.intake.spelling import mended, words_of
+from bedside.sop.find import bundled, find
+from bedside.sop.state import Known, State
+
+
+def read(
+    text: str, procedure: str = "TKR", *, asked: str = "", **known: object
+) -> dict[str, object]:
+    """Field to value, or to its status where it has none."""
+    contract = find(procedure)
+    state = State.new(contract)
+    for name, value in known.items():
+        state = state.with_field(name, Known(status="known", value=value, said="x"))
+    return {
+        one.field: one.value if one.status == "known" else one.status
+        for one in read_message(text, contract, state, asked=asked).said
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "value"),
+    [
+        ("blood_thinners", "nop", False),
+        ("blood_thinners", "n", False),
+        ("blood_thinners", "no just the pill", False),
+        ("blood_thinners", "not him, no", False),
+        ("blood_thinners", "aspirin and clopidogrel, should she stop them?", True),
+        ("previous_knee_surgery", "y", True),
+        ("previous_knee_surgery", "no 1st time", False),
+        ("previous_knee_surgery", "scoped the left one back in '09", True),
+        ("previous_knee_surgery", "I did have a keyhole on it in 2011", True),
+        ("previous_knee_surgery", "it clicks but no it hasn't been", False),
+        ("active_infection", "core decompression no, nothing so far", False),
+        ("active_infection", "she has a UTI right now", True),
+    ],
+)
+def test_yes_and_no_are_heard_wherever_they_stand(asked: str, text: str, value: bool) -> None:
+    assert read(text, asked=asked)[asked] is value
+
+
+@pytest.mark.parametrize(
+    ("procedure", "asked", "text"),
+    [
+        ("IVF", "pregnant_now", "We have been trying for 18 months."),
+        ("IVF", "pregnant_now", "my sister wants to get pregnant"),
+        ("TKR", "previous_knee_surgery", "I was wrong before, she is 30 years old."),
+        ("TKR", "previous_knee_surgery", "We are exhausted."),
+        ("TKR", "blood_thinners", "no idea"),
+    ],
+)
+def test_what_answers_something_else_is_neither_yes_nor_no(
+    procedure: str, asked: str, text: str
+) -> None:
+    assert read(text, procedure, asked=asked).get(asked) not in (True, False)
+
+
+def test_an_allergy_to_a_blood_thinner_is_none_that_is_taken() -> None:
+    found = read("I am allergic to aspirin and have asthma")
+    assert "blood_thinners" not in found
+    assert found["allergies"] == ("aspirin",)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Penicillin brings me out in a rash. Nothing else that I know of", ("Penicillin",)),
+        ("Latex gloves, I get blisters", ("Latex gloves",)),
+        ("sulfa (hives)", ("sulfa",)),
+        ("codeine makes him vomit", ("codeine",)),
+        ("I can't have codeine, it makes me really sick", ("codeine",)),
+        ("sulfa drugs and iodine", ("sulfa drugs", "iodine")),
+        ("To the best of my knowledge there are none.", ()),
+        ("She doesn't react to anything", ()),
+        ("I don't have any", ()),
+        ("not a one", ()),
+        ("none i no of", ()),
+        ("कोई एलर्जी नहीं है", ()),
+    ],
+)
+def test_allergies_are_told_by_what_they_do_and_none_in_many_ways(
+    text: str, value: tuple[str, ...]
+) -> None:
+    assert read(text, asked="allergies")["allergies"] == value
+
+
+def test_whole_clauses_of_other_fields_are_no_answer() -> None:
+    assert "other_eye_disease" not in read(
+        "That eye had LASIK in 2010.", "CATARACT", asked="other_eye_disease"
+    )
+    found = read("None. There is a tooth infection at present.", asked="key_comorbidities")
+    assert found["key_comorbidities"] == ()
+    assert found["active_infection"] is True
+    found = read("in 2024. I have diabetes and asthma.", "ACL", asked="injury_date")
+    assert found["injury_date"] == "in 2024"
+    assert "sport_goal" not in read(
+        "We want the surgery as soon as possible.", "ACL", asked="sport_goal"
+    )
+
+
+def test_a_doubt_or_a_relative_reaches_no_further_than_its_statement() -> None:
+    found = read("we want it as soon as possible, and there is no infection at present")
+    assert found["active_infection"] is False
+    found = read("There is no infection at present, and I am writing for my wife.")
+    assert found["active_infection"] is False
+    assert "key_comorbidities" not in read("My mother had diabetes, she also had asthma.")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("the injury happened three weeks ago", "three weeks ago"),
+        ("I tore it in June 2024", "in June 2024"),
+        ("so i did my left acl skiing last summer", "last summer"),
+        ("i tore my acl playing in febuary", "in february"),
+    ],
+)
+def test_a_time_is_heard_beside_the_words_of_its_field(text: str, value: str) -> None:
+    assert read(text, "ACL")["injury_date"] == value
+
+
+def test_a_question_about_a_time_is_answered_by_a_time_alone() -> None:
+    assert "injury_date" not in read("my doctor is very nice", "ACL", asked="injury_date")
+    assert read("Oh it was awful. End of May, at work", "ACL", asked="injury_date") == {
+        "injury_date": "End of May, at work"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("R. Patel", "R. Patel"),
+        ("Prof. Henry Odhiambo", "Prof. Henry Odhiambo"),
+        ("It's Margaret, Margaret Hill", "Margaret Hill"),
+        ("You can call me Emeka. Emeka Obi", "Emeka Obi"),
+        ("Bill Novak, what's yours?", "Bill Novak"),
+        ("Layla 💕", "Layla"),
+        ("Suresh Kumar sir", "Suresh Kumar"),
+        ("मेरा नाम राजेश है", "राजेश"),
+        ("सुनीता", "सुनीता"),
+        ("أنا ابنه خالد", "خالد"),
+    ],
+)
+def test_names_keep_their_titles_and_lose_what_is_put_round_them(text: str, value: str) -> None:
+    assert read(text, asked="name")["name"] == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ok, please go on", "one minute I check her papers", "Actually", "let me ask my husband"],
+)
+@pytest.mark.parametrize("asked", ["name", "country_of_residence", "allergies"])
+def test_what_keeps_a_conversation_going_answers_nothing(text: str, asked: str) -> None:
+    assert asked not in read(text, asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("My son hurt his knee and he needs reconstruction", "carer"),
+        ("My father, 61, diabetic, lives in Pune, needs an operation", "carer"),
+        ("Mum's left knee is gone", "carer"),
+        ("والدتي تعاني من ركبتها وتحتاج تغيير المفصل", "carer"),
+        ("need a new knee", "patient"),
+        ("my husband says I need a new knee", None),
+        ("the company will pay for it, not me", None),
+        ("we have been trying for three years", "patient"),
+    ],
+)
+def test_who_it_is_for_is_told_in_passing(text: str, value: str | None) -> None:
+    assert read(text).get("who") == value
+
+
+def test_a_weak_word_of_who_it_is_for_changes_nothing_that_is_known() -> None:
+    assert "who" not in read("we have been trying for three years", "IVF", who="carer")
+
+
+def test_another_persons_age_is_the_answer_where_it_was_asked_for() -> None:
+    assert read("he is 41", "IVF", asked="partner_age", age=36) == {"partner_age": 41}
+    assert read("she is 66 years old")["age"] == 66
+    assert "age" not in read("I am a newborn of a 23-year-old first-time mother")
+
+
+def test_where_somebody_lived_once_or_gets_money_from_is_no_residence() -> None:
+    text = "We moved to Leeds in 1987, before that we lived in Germany. So yes, the UK"
+    assert read(text, asked="country_of_residence")["country_of_residence"] == "United Kingdom"
+    found = read("my son sends money from dubai", asked="funding_source")
+    assert found == {"funding_source": "self"}
+    found = read("My budget is 900,000 Kenyan shillings.", asked="country_of_residence")
+    assert "country_of_residence" not in found
+
+
+@pytest.mark.parametrize("contract", [one for one in bundled().values() if not one.generic])
+def test_the_options_that_a_question_offers_are_understood_as_its_answers(contract) -> None:
+    said = {
+        "procedure_side": {"left": "left", "right": "right", "both": "both"},
+        "chest_pain_pattern": {"not at all": "none", "with effort": "on_effort", "also at rest": "at_rest"},
+        "hip_reason": {"arthritis": "arthritis", "necrosis": "avascular_necrosis", "a fracture": "fracture"},
+        "funding_source": {"myself": "self", "through insurance": "insurance"},
+    }  # fmt: skip
+    for field in contract.fields:
+        for words, value in said.get(field.id, {}).items():
+            plain = field.ask["en"].casefold()
+            assert words in plain or words == "myself", (field.id, words)
+            assert read(words, contract.id, asked=field.id)[field.id] == value
+
+
+def test_slips_are_mended_only_towards_what_the_question_allows_and_quoted_as_written() -> None:
+    contract = find("ACL")
+    side = contract.field("procedure_side")
+    assert side is not None
+    put_right = mended("lft knee", words_of(side))
+    assert put_right is not None
+    assert put_right.text == "left knee"
+    assert put_right.span(0, 4) == (0, 3)
+    assert mended("let me think about the light", words_of(side)) is None
+    (said,) = read_message("lft knee", contract, State.new(contract), asked=side.id).said
+    assert said.value == "left"
+    assert "lft knee"[said.start : said.end] == "lft"
+    assert read("insurence will pay hopefuly", "ACL", asked="funding_source") == {
+        "funding_source": "insurance"
+    }
+    assert read("Nigeri Okafor", asked="name")["name"] == "Nigeri Okafor"
+
+
+def test_a_side_of_long_ago_does_not_change_the_side_that_is_known() -> None:
+    found = read(
+        "scoped the left one back in '09", asked="previous_knee_surgery", procedure_side="both"
+    )
+    assert "procedure_side" not in found
+    found = read("oh wait, I meant the left knee, my mistake", procedure_side="right")
+    assert found["procedure_side"] == "left"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The kidneys are not so good, creatinine is up. And pressure", {"kidney disease", "high blood pressure"}),
+        ("diabetes 10 years.. and cholesterol", {"diabetes", "high cholesterol"}),
+        ("She is healthy, no sickness", set()),
+        ("Healthy as a horse", set()),
+        ("T2DM and hypertension", {"diabetes", "high blood pressure"}),
+    ],
+)  # fmt: skip
+def test_illnesses_are_told_in_plain_words(text: str, value: set[str]) -> None:
+    found = read(text, asked="key_comorbidities")["key_comorbidities"]
+    assert isinstance(found, tuple)
+    assert set(found) == value
+
+
+def test_the_writers_own_illness_is_not_the_patients() -> None:
+    text = "my husband (63) has bad rheumatoid. I am diabetic myself but this is about him"
+    found = read(text, "THR")
+    assert found["who"] == "carer"
+    assert found["age"] == 63
+    assert "diabetes" not in str(found.get("key_comorbidities"))
+
+
+def test_every_reading_quotes_its_words() -> None:
+    contract = find("CABG")
+    text = "My father, 61, lives in Pune, needs a bypass. He takes clopidogrel. No allergies."
+    found = read_message(text, contract, State.new(contract)).said
+    assert {one.field for one in found} >= {
+        "age",
+        "country_of_residence",
+        "blood_thinners",
+        "allergies",
+    }
+    for one in found:
+        assert re.search(r"\w", text[one.start : one.end])
