@@ -200,6 +200,12 @@ class Settings:
         env="BEDSIDE_INTERACTIONS",
         toml="clinical.interactions",
     )
+    dosing: tuple[str, ...] = _setting(
+        (),
+        "Briefing: files of your own renal dosing tables (YAML), read before the bundled one.",
+        env="BEDSIDE_DOSING",
+        toml="clinical.dosing",
+    )
     history_messages: int = _setting(
         6,
         "Messages of the conversation kept verbatim.",

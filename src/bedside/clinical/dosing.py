@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from bedside.clinical.packs import Pack, PackFile, load_pack
-from bedside.clinical.rules import Reference, Severity, means, reference
+from bedside.clinical.packs import PackFile, load_pack, parse_pack
+from bedside.clinical.rules import Reference, Severity, deployed, means, reference
 from bedside.core.errors import InvalidArgument
 from bedside.core.value import value
 
 __all__ = [
     "EGFR_SOURCE",
+    "Dosing",
     "DosingRule",
-    "dosing_pack",
-    "dosing_rules",
-    "dosing_rules_for",
+    "DosingTable",
+    "dosing_with",
     "egfr_ckd_epi_2021",
+    "read_dosing",
+    "shipped_dosing",
 ]
 
 EGFR_SOURCE = (
@@ -51,44 +54,79 @@ class _Row(BaseModel):
     source: str
 
 
-class _Dosing(PackFile):
+class DosingTable(PackFile):
+    """The form of a renal dosing table, ours or a deployer's."""
+
     sources: dict[str, str]
     dosing: dict[str, _Row]
 
+    @model_validator(mode="after")
+    def _cited(self) -> Self:
+        open_ = sorted({row.source for row in self.dosing.values()} - set(self.sources))
+        if open_:
+            raise ValueError(f"sources lacks {', '.join(open_)[:200]}")
+        return self
 
-def dosing_pack() -> Pack:
-    """The table that the rules come from."""
-    return _file().pack
+
+class Dosing:
+    """The tables in force, a deployer's before ours; a rule of the same id replaces a later one."""
+
+    def __init__(self, tables: Sequence[DosingTable]) -> None:
+        """Take the tables in their order."""
+        self.packs = tuple(table.pack for table in tables)
+        found: dict[str, DosingRule] = {}
+        rows: list[int] = []
+        for table in tables:
+            before = len(found)
+            for key, row in table.dosing.items():
+                found.setdefault(key, _rule(key, row, table))
+            rows.append(len(found) - before)
+        self.rules = tuple(found.values())
+        self.rows = tuple(rows)
+        """How many rules of each table speak: one that an earlier table replaces does not."""
+
+    def rules_for(self, generics: Iterable[str]) -> tuple[DosingRule, ...]:
+        """The rules that mean one of these generics; unknown names have none."""
+        wanted = tuple(generics)
+        return tuple(rule for rule in self.rules if any(means(one, rule.drugs) for one in wanted))
 
 
-@functools.cache
-def dosing_rules() -> tuple[DosingRule, ...]:
-    """Every rule, in the table's order."""
-    table = _file()
-    return tuple(
-        DosingRule(
-            id=key,
-            drugs=row.drugs,
-            below=row.below,
-            severity=row.severity,
+def _rule(key: str, row: _Row, table: DosingTable) -> DosingRule:
+    return DosingRule(
+        id=key,
+        drugs=row.drugs,
+        below=row.below,
+        severity=row.severity,
+        text=row.text,
+        reference=reference(
+            "dosing",
+            key,
+            title=key.replace("-", " "),
             text=row.text,
-            reference=reference(
-                "dosing",
-                key,
-                title=key.replace("-", " "),
-                text=row.text,
-                cite=table.sources[row.source],
-                pack=table.pack,
-            ),
-        )
-        for key, row in table.dosing.items()
+            cite=table.sources[row.source],
+            pack=table.pack,
+        ),
     )
 
 
-def dosing_rules_for(generics: Iterable[str]) -> tuple[DosingRule, ...]:
-    """The rules that mean one of these generics; unknown names have none."""
-    wanted = tuple(generics)
-    return tuple(rule for rule in dosing_rules() if any(means(one, rule.drugs) for one in wanted))
+def read_dosing(text: str, *, what: str) -> DosingTable:
+    """A deployer's table from YAML of the same form as ours.
+
+    Raises:
+        BadInput: it is not of this form, or a rule names a source that the table does not give.
+    """
+    return parse_pack(DosingTable, text, what=what)
+
+
+def dosing_with(tables: Iterable[DosingTable]) -> Dosing:
+    """These tables before those of entry points and ours."""
+    return Dosing((*tables, *deployed(DosingTable, "dosing"), _file()))
+
+
+@functools.cache
+def shipped_dosing() -> Dosing:
+    """The tables of entry points and ours, read once."""
+    return dosing_with(())
 
 
 def egfr_ckd_epi_2021(creatinine_mg_dl: Decimal, *, age_years: int, sex: str) -> Decimal:
@@ -115,5 +153,5 @@ def egfr_ckd_epi_2021(creatinine_mg_dl: Decimal, *, age_years: int, sex: str) ->
 
 
 @functools.cache
-def _file() -> _Dosing:
-    return load_pack(_Dosing, "bedside.clinical", "data/dosing.yaml")
+def _file() -> DosingTable:
+    return load_pack(DosingTable, "bedside.clinical", "data/dosing.yaml")

@@ -85,10 +85,15 @@ class Interactions:
         """Take the tables in their order."""
         self.packs = tuple(table.pack for table in tables)
         found: dict[str, InteractionRule] = {}
+        rows: list[int] = []
         for table in tables:
+            before = len(found)
             for key, row in table.interactions.items():
                 found.setdefault(key, _rule(key, row, table))
+            rows.append(len(found) - before)
         self.rules = tuple(found.values())
+        self.rows = tuple(rows)
+        """How many rules of each table speak: one that an earlier table replaces does not."""
         self._by_generic: dict[str, tuple[InteractionRule, ...]] = {}
 
     def between(

@@ -44,10 +44,12 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         _models(engine),
         await _audit(engine),
         _packs(),
+        _tables(engine),
     ]
     return {
         "ok": all(check["ok"] for check in checks),
         "checks": checks,
+        "tables": engine.turning.tables,
         "settings": [
             {
                 "name": item.name,
@@ -178,6 +180,22 @@ def _packs() -> dict[str, Any]:
     if not waiting:
         return _check("content", "every clinical pack is reviewed")
     return _check("content", f"{len(waiting)} clinical packs are not reviewed by a clinician")
+
+
+def _tables(engine: Engine) -> dict[str, Any]:
+    """The tables that a deployer may add to, each with its version, rules and review state."""
+    today = engine.clock.now().date().isoformat()
+    return _check(
+        "tables",
+        "; ".join(
+            f"{one['title']} {one['version']} ({one['table']}, {one['rows']} rule{'s' * (one['rows'] != 1)}, "
+            + (f"reviewed by {one['reviewer']}" if one["reviewer"] else "not clinically reviewed")
+            + (f", review was due {one['review_due']}" if one["review_due"] < today else "")
+            + (f", not known here: {', '.join(one['unknown'][:5])}" if one["unknown"] else "")
+            + ")"
+            for one in engine.turning.tables
+        ),
+    )
 
 
 @cache

@@ -55,7 +55,7 @@ from bedside.wiring.models import Routed, models_config
 from bedside.wiring.names import Names
 from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
-from bedside.wiring.tables import deployers_interactions
+from bedside.wiring.tables import deployers_dosing, deployers_interactions, described
 from bedside.wiring.telemetry import telemetry_to
 from bedside.wiring.texts import Texts
 from bedside.wiring.uploads import extraction_handler, read_uploads
@@ -79,6 +79,7 @@ class Turning:
         self._prices = LivePrices(bundled_prices())
         self._gateway = self._build(self.models)
         self._interactions = deployers_interactions(settings)
+        self._dosing = deployers_dosing(settings)
         self._after: set[asyncio.Task[int]] = set()
         handlers: dict[str, Handler] = {
             kind: self._observer(flow)
@@ -95,6 +96,11 @@ class Turning:
             handlers=handlers,
             seconds={**dict.fromkeys(handlers, OBSERVER_SECONDS), uploads.KIND: extraction.SECONDS},
         )
+
+    @property
+    def tables(self) -> list[dict[str, Any]]:
+        """The interaction and dosing tables in force, in the order in which they speak."""
+        return described(self._interactions, self._dosing)
 
     async def run(
         self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
@@ -180,7 +186,11 @@ class Turning:
     ) -> Pinned:
         factor = await self._factor(routed)
         count = counter("o200k_base", factor=factor)
-        data = {**await self.hot.of(tenant), "interactions": self._interactions}
+        data = {
+            **await self.hot.of(tenant),
+            "interactions": self._interactions,
+            "dosing": self._dosing,
+        }
         if tenant == self.settings.tenant:  # prices are the house's, not each tenant's
             self._prices.use(tuple(json.dumps(body) for body in data["price"].values()))
         live = self._live(unreviewed=unreviewed)

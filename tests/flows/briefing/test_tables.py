@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from decimal import Decimal
 
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bedside.clinical.cautions import caution_rules
-from bedside.clinical.dosing import dosing_rules, egfr_ckd_epi_2021
+from bedside.clinical.dosing import egfr_ckd_epi_2021, shipped_dosing
 from bedside.clinical.drugs import class_name, drugs, ingredients_of
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.clinical.interactions import (
@@ -20,10 +24,14 @@ from bedside.clinical.ranges import ranged
 from bedside.clinical.rules import deployed, words_fit
 from bedside.clinical.screening import screening_rules
 from bedside.core.errors import BadInput, InvalidArgument
+from bedside.server.app import create_app
 from bedside.settings import load_settings
+from bedside.wiring import build_engine
 from bedside.wiring.tables import deployers_interactions
 
-EVERY = (*shipped().rules, *dosing_rules(), *caution_rules(), *screening_rules())
+from .conftest import briefed, imported
+
+EVERY = (*shipped().rules, *shipped_dosing().rules, *caution_rules(), *screening_rules())
 
 
 @pytest.mark.requirement("EN-K9")
@@ -47,7 +55,7 @@ def test_every_medicine_and_class_of_a_rule_is_known():
     known = {one.generic for one in drugs()}
     parties = [
         *(name for rule in shipped().rules for name in (*rule.left, *rule.right)),
-        *(name for rule in dosing_rules() for name in rule.drugs),
+        *(name for rule in shipped_dosing().rules for name in rule.drugs),
         *(name for rule in caution_rules() for name in rule.medicines),
     ]
     for name in parties:
@@ -165,6 +173,76 @@ def test_a_deployers_table_of_another_form_is_refused_by_name(tmp_path, text):
     settings = load_settings(home=tmp_path, environ={"BEDSIDE_INTERACTIONS": str(own)})
     with pytest.raises(BadInput, match=r"own\.yaml"):
         deployers_interactions(settings)
+
+
+DOSES = """
+pack: {id: own.dosing, version: "3", title: Own doses, source: A licensed publisher, licence: licensed,
+  jurisdiction: here, review_due: 2020-01-01}
+sources: {own: "Own monograph 13"}
+dosing:
+  gabapentin-renal: {drugs: [gabapentin], below: 80, severity: critical, text: "halved below 80", source: own}
+  zibbolex: {drugs: [zibbolex], below: 30, severity: info, text: "not below 30", source: own}
+"""
+
+
+@pytest.mark.requirement("EN-K9")
+def test_a_deployers_dosing_table_speaks_first_and_the_doctor_lists_every_table(tmp_path):
+    (tmp_path / "own.yaml").write_text(TABLE, encoding="utf-8")
+    (tmp_path / "doses.yaml").write_text(DOSES, encoding="utf-8")
+    environ = {
+        "BEDSIDE_INTERACTIONS": str(tmp_path / "own.yaml"),
+        "BEDSIDE_DOSING": str(tmp_path / "doses.yaml"),
+    }
+    home = tmp_path / "home"
+    patient = tmp_path / "p.json"
+    patient.write_text(
+        json.dumps(
+            {"id": "p1", "name": "A Person", "sex": "female", "birth_date": "1960-01-01",
+             "medications": [{"name": "Gabapentin 300 mg capsule", "started": "2026-09-01"}],
+             "labs": [{"name": "eGFR", "value": 70, "unit": "mL/min/1.73m2", "date": "2026-11-01"}]}
+        ), encoding="utf-8",
+    )  # fmt: skip
+    imported(home, patient)
+    turn = briefed(home, "p1", environ=environ)
+    (found,) = [one for one in turn["briefing"]["flags"] if one["rule"] == "gabapentin-renal"]
+    assert "halved below 80" in found["description"]  # ours speaks below 60 alone
+    assert '"Own doses" 3' in " ".join(turn["briefing"]["checked"])
+
+    engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ}))
+    with TestClient(create_app(engine), base_url="http://127.0.0.1") as client:
+        served = client.get("/v1/doctor").json()
+    done = subprocess.run(
+        [sys.executable, "-m", "bedside", "doctor", "--json", "--home", str(home)],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={"PATH": "", "BEDSIDE_EMBEDDER": "none", **environ},
+    )  # fmt: skip
+    for answer in (served, json.loads(done.stdout)):
+        rows = {one["title"]: one for one in answer["tables"]}
+        assert list(rows) == ["Own table", "Interaction rules", "Own doses", "Renal dosing rules"]
+        own, doses = rows["Own table"], rows["Own doses"]
+        assert (own["version"], own["rows"], own["review_status"], own["reviewer"]) == (
+            "7", 1, "reviewed", "Dr A",
+        )  # fmt: skip
+        assert (doses["version"], doses["rows"], doses["review_status"]) == ("3", 2, "unreviewed")
+        assert doses["unknown"] == ["zibbolex"]
+        said = next(one["detail"] for one in answer["checks"] if one["name"] == "tables")
+        assert "Own doses 3 (dosing, 2 rules, not clinically reviewed, review was due 2020" in said
+        assert "not known here: zibbolex" in said
+
+
+def test_the_doctor_names_a_broken_table_and_its_setting(tmp_path):
+    broken = tmp_path / "doses.yaml"
+    broken.write_text(DOSES.replace("below: 80", "below: eighty"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "bedside", "doctor", "--json", "--home", str(tmp_path / "home")],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={"PATH": "", "BEDSIDE_EMBEDDER": "none", "BEDSIDE_DOSING": str(broken)},
+    )  # fmt: skip
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert error["type"] == "BadInput"
+    for part in ("doses.yaml", "BEDSIDE_DOSING", "dosing.gabapentin-renal.below"):
+        assert part in error["detail"]
 
 
 def test_a_deployers_table_that_is_not_there_is_named(tmp_path):

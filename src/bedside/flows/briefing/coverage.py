@@ -5,7 +5,6 @@ from __future__ import annotations
 from bedside.clinical.allergy import allergy_pack
 from bedside.clinical.cautions import caution_pack, caution_rules
 from bedside.clinical.combinations import combination_pack, combination_rules
-from bedside.clinical.dosing import dosing_pack, dosing_rules
 from bedside.clinical.duplicates import duplicate_groups, duplicate_pack
 from bedside.clinical.monitoring import monitoring_pack, monitoring_rules
 from bedside.clinical.packs import Pack
@@ -83,7 +82,7 @@ def _medicines(chart: Chart, kidney: Kidney | None) -> list[Cited]:
         found.append(
             Cited(
                 text=f"Renal dosing: {_medicine_count(total)} held against eGFR, by "
-                f"{_named(dosing_pack())}, {len(dosing_rules())} rules, and "
+                f"{' and '.join(map(_named, chart.dosing.packs))}, {len(chart.dosing.rules)} rules, and "
                 f"{_named(monitoring_pack())}",
             )
         )
@@ -139,7 +138,7 @@ def _reviewed(chart: Chart) -> list[Cited]:
     packs = [range_pack()]
     if not chart.died:
         packs += [
-            combination_pack(), *chart.interactions.packs, duplicate_pack(), caution_pack(), allergy_pack(), dosing_pack(),
+            combination_pack(), *chart.interactions.packs, duplicate_pack(), caution_pack(), allergy_pack(), *chart.dosing.packs,
             monitoring_pack(), screening_pack(),
         ]  # fmt: skip
     waiting = [pack.title for pack in packs if not pack.reviewer]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from bedside.clinical.cautions import CautionRule, cautions_for
-from bedside.clinical.dosing import dosing_rules_for
 from bedside.clinical.duplicates import duplicate_groups
 from bedside.flows.briefing.findings import MILDER, Cited, Flag, Severity
 from bedside.flows.briefing.kidney import Kidney
@@ -143,7 +142,7 @@ def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
     if kidney is None or not chart.adult:
         return
     for medicine in chart.systemic:
-        for rule in dosing_rules_for(medicine.generics):
+        for rule in chart.dosing.rules_for(medicine.generics):
             if kidney.rate >= rule.below:
                 continue
             severity, remark = _as_old(chart, rule.severity, (medicine,))

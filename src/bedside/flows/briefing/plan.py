@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bedside.clinical.dosing import Dosing
 from bedside.clinical.interactions import Interactions
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
@@ -46,7 +47,9 @@ def chart_in(view: View[Nothing]) -> Chart | None:
             assert isinstance(record, RecordFacts)
             given = (view.opened.data or {}).get("interactions")
             assert given is None or isinstance(given, Interactions)
-            return chart_of(record, today=view.opened.as_of, interactions=given)
+            dosing = (view.opened.data or {}).get("dosing")
+            assert dosing is None or isinstance(dosing, Dosing)
+            return chart_of(record, today=view.opened.as_of, interactions=given, dosing=dosing)
     return None
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from bedside.clinical.dosing import Dosing, shipped_dosing
 from bedside.clinical.drugs import ingredients_of
 from bedside.clinical.interactions import Interactions, shipped
 from bedside.core.value import value
@@ -66,8 +67,8 @@ class Chart:
 
     `today` is the day of the briefing. `age` is in completed years at that day (at death for one
     who died), `None` when unknown. `problems` are open and clinical, each once, illnesses first. `ends` is the day
-    of the newest entry; `old` is True where that is more than eighteen months ago. `interactions` are
-    the tables in force.
+    of the newest entry; `old` is True where that is more than eighteen months ago. `interactions` and
+    `dosing` are the tables in force.
     """
 
     record: RecordFacts
@@ -82,6 +83,7 @@ class Chart:
     ends: date | None
     old: bool
     interactions: Interactions
+    dosing: Dosing
 
     @property
     def adult(self) -> bool:
@@ -100,7 +102,11 @@ class Chart:
 
 
 def chart_of(
-    record: RecordFacts, *, today: date, interactions: Interactions | None = None
+    record: RecordFacts,
+    *,
+    today: date,
+    interactions: Interactions | None = None,
+    dosing: Dosing | None = None,
 ) -> Chart:
     """Read a whole record (fetched without limits) as of a day; `None` means the shipped tables."""
     person = record.person
@@ -120,6 +126,7 @@ def chart_of(
         ends=ends,
         old=ends is not None and (today - ends).days > _OLD_RECORD_DAYS,
         interactions=interactions or shipped(),
+        dosing=dosing or shipped_dosing(),
     )
 
 
