@@ -266,6 +266,13 @@ class Settings:
         toml="server.max_turns",
         least=1,
     )
+    worker_hands: int = _setting(
+        2,
+        "Jobs that a process does at once; readings of files leave one hand free where there are two.",
+        env="BEDSIDE_WORKER_HANDS",
+        toml="jobs.hands",
+        least=1,
+    )
     otlp_endpoint: str = _setting(
         "",
         "OpenTelemetry address for traces without patient content; empty sends nothing.",

@@ -109,6 +109,82 @@ def test_a_job_over_its_limit_is_tried_again_later(store) -> None:
     assert states(store) == {"done": 1}
 
 
+def test_a_long_reading_holds_no_other_job_up(store) -> None:
+    began = asyncio.Event()
+    answered = asyncio.Event()
+    order: list[str] = []
+
+    async def reading(job):
+        began.set()
+        await asyncio.wait_for(answered.wait(), 20)  # ends only when the other has been done
+        order.append(job.kind)
+
+    async def noting(job):
+        order.append(job.kind)
+        answered.set()
+
+    async def main() -> int:
+        runner = Runner(
+            store,
+            clock=Clock(),
+            handlers={"reading": reading, "noting": noting},
+            hands=2,
+            slow=("reading",),
+        )
+        work = asyncio.create_task(runner.run_waiting(look=0.01))
+        await began.wait()
+        put(store, "noting")  # comes while the reading runs
+        return await work
+
+    put(store, "reading")
+    assert asyncio.run(main()) == 2
+    assert order == ["noting", "reading"]
+
+
+@pytest.mark.parametrize(("hands", "most"), [(1, 1), (2, 1), (3, 2)])
+def test_readings_leave_a_hand_free_and_never_more_run_than_there_are_hands(
+    store, hands: int, most: int
+) -> None:
+    now: list[int] = [0]
+    peak: list[int] = [0]
+
+    async def reading(job):
+        now[0] += 1
+        peak[0] = max(peak[0], now[0])
+        await asyncio.sleep(0.02)
+        now[0] -= 1
+
+    put(store, *["reading"] * 5)
+    runner = Runner(
+        store, clock=Clock(), handlers={"reading": reading}, hands=hands, slow=("reading",)
+    )
+    assert asyncio.run(runner.run_waiting(look=0.005)) == 5
+    assert peak[0] == most
+
+
+def test_a_worker_that_is_stopped_gives_all_its_jobs_back(store) -> None:
+    begun: list[str] = []
+    both = asyncio.Event()
+
+    async def long(job):
+        begun.append(job.id)
+        if len(begun) > 1:
+            both.set()
+        await asyncio.sleep(60)
+
+    async def main() -> None:
+        runner = Runner(store, clock=Clock(), handlers={"long": long}, hands=3)
+        work = asyncio.create_task(runner.run_waiting(look=0.01))
+        await both.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    put(store, "long", "long")
+    asyncio.run(main())
+    assert states(store) == {"queued": 2}
+
+
 def test_a_kind_that_nobody_handles_waits(store) -> None:
     put(store, "unknown")
     assert asyncio.run(Runner(store, clock=Clock(), handlers={}).run_waiting()) == 0

@@ -1,4 +1,4 @@
-"""Runs durable work: a turn's own jobs at once, the rest by a worker.
+"""Runs durable work: a turn's own jobs at once, the rest by a worker, several at a time.
 
 A handler reads and computes outside of any transaction and returns the write that ends the job;
 the write and the job's end stand in one transaction, so a kill leaves the job to be done again.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -33,6 +33,8 @@ class Runner:
     """One process's hands. `handlers` maps a kind to its handler; other kinds are left alone.
 
     `seconds` is each job's time limit, per kind, and so its lease; `usual` holds for the others.
+    At most `hands` waiting jobs run at once; where there are two or more, jobs of the `slow` kinds
+    leave one of them free, so that a long reading holds nothing else up.
     """
 
     def __init__(
@@ -43,8 +45,11 @@ class Runner:
         handlers: Mapping[str, Handler],
         seconds: Mapping[str, float] | None = None,
         usual: float = 60.0,
+        hands: int = 1,
+        slow: Collection[str] = (),
     ) -> None:
         self._store, self._clock, self._handlers = store, clock, dict(handlers)
+        self._hands, self._slow = hands, frozenset(slow)
         self._seconds, self._usual = dict(seconds or {}), usual
 
     async def run_turn(self, turn: str, *, seconds: float) -> int:
@@ -62,12 +67,41 @@ class Runner:
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         return sum(result is True for result in ended)
 
-    async def run_waiting(self) -> int:
-        """Run everything that is due now, one after the other; return how many jobs ended."""
+    async def run_waiting(self, *, look: float = 0.5) -> int:
+        """Run everything that is due, the oldest first; return how many jobs ended.
+
+        What comes while a job runs is found within `look` seconds, where a hand is free.
+        """
         ended = 0
-        while claimed := await self._claim(limit=1):
-            ended += sum([await self._run(one) for one in claimed])
-        return ended
+        running: dict[asyncio.Task[bool], str] = {}
+        try:
+            while True:
+                while len(running) < self._hands:
+                    claimed = await self._claim(limit=1, kinds=self._free(running.values()))
+                    if not claimed:
+                        break
+                    for one in claimed:
+                        running[asyncio.create_task(self._run(one))] = one.kind
+                if not running:
+                    return ended
+                done, _ = await asyncio.wait(
+                    running,
+                    timeout=look if len(running) < self._hands else None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for task in done:
+                    del running[task]
+                ended += sum(task.result() for task in done)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _free(self, running: Collection[str]) -> tuple[str, ...]:
+        """The kinds that may begin beside what runs."""
+        slow = sum(kind in self._slow for kind in running)
+        full = slow >= max(1, self._hands - 1)
+        return tuple(kind for kind in self._handlers if not (full and kind in self._slow))
 
     async def forever(self, *, pause: float = 0.5) -> None:
         """Work until cancelled."""
@@ -75,7 +109,9 @@ class Runner:
             await self.run_waiting()
             await asyncio.sleep(pause)
 
-    async def _claim(self, *, limit: int, turn: str | None = None) -> tuple[Claimed, ...]:
+    async def _claim(
+        self, *, limit: int, turn: str | None = None, kinds: Collection[str] | None = None
+    ) -> tuple[Claimed, ...]:
         spare = 5.0
         leases = {kind: timedelta(seconds=limit + spare) for kind, limit in self._seconds.items()}
         return await self._store.write(
@@ -84,7 +120,7 @@ class Runner:
                 now=self._clock.now(),
                 lease=timedelta(seconds=self._usual + spare),
                 leases=leases,
-                kinds=tuple(self._handlers),
+                kinds=tuple(self._handlers if kinds is None else kinds),
                 turn=turn,
                 limit=limit,
             )

@@ -95,6 +95,8 @@ class Turning:
             clock=clock,
             handlers=handlers,
             seconds={**dict.fromkeys(handlers, OBSERVER_SECONDS), uploads.KIND: extraction.SECONDS},
+            hands=settings.worker_hands,
+            slow=(uploads.KIND,),
         )
 
     @property
