@@ -154,3 +154,12 @@ def test_any_text_is_read_and_every_span_slices_back(text: str, country: str, as
         assert text[found.start : found.end] == found.said
         assert found.amount > 0
         assert shown(found)
+
+
+def test_two_scales_in_one_sum_both_count_and_a_year_is_no_sum() -> None:
+    (found,) = amounts("two hundred thousand shillings", country="Kenya")
+    assert (found.amount, found.currency) == (200_000, "KES")
+    (found,) = amounts("five hundred dollars")
+    assert found.amount == 500
+    assert amounts("in 2024", asked=True) == ()
+    assert amounts("2000", asked=True)[0].amount == 2000

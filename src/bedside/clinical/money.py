@@ -213,6 +213,8 @@ def _money(text: str, match: re.Match[str], *, country: str, asked: bool) -> Mon
             return None
         if bare and not (asked and first * _scale(match, "x1") >= 100):  # noqa: PLR2004 - no price is lower
             return None
+        if bare and not scales and _A_YEAR.search(text[: match.end("n1")]):
+            return None
     low, most = _range(match, first, second)
     if low <= 0 or (match["n1"].casefold() in _HALVES and not any(len(one) > 1 for one in scales)):
         return None
@@ -225,8 +227,15 @@ def _money(text: str, match: re.Match[str], *, country: str, asked: bool) -> Mon
     )  # fmt: skip
 
 
+_A_YEAR = re.compile(r"\b(?:in|since|from|until|by|of|year)\s+(?:19|20)\d\d$", re.IGNORECASE)
+
+
 def _scale(match: re.Match[str], *names: str) -> int:
-    return next((_TIMES[match[name].casefold()] for name in names if match[name]), 1)
+    """The first scale of these; "two hundred thousand" has two, and both count."""
+    found = [_TIMES[match[name].casefold()] for name in names if match[name]]
+    if len(found) > 1 and found[0] == _TIMES["hundred"]:
+        return found[0] * found[1]
+    return found[0] if found else 1
 
 
 def _range(

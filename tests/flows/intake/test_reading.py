@@ -185,6 +185,9 @@ def test_a_weak_word_of_who_it_is_for_changes_nothing_that_is_known() -> None:
 
 def test_another_persons_age_is_the_answer_where_it_was_asked_for() -> None:
     assert read("he is 41", "IVF", asked="partner_age", age=36) == {"partner_age": 41}
+    found = read("HE IS 41. We can spend 12,000 euros.", "IVF", asked="partner_age", age=36)
+    assert found["partner_age"] == 41
+    assert "age" not in found
     assert read("she is 66 years old")["age"] == 66
     assert "age" not in read("I am a newborn of a 23-year-old first-time mother")
 

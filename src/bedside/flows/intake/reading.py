@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bedside.core.value import value
-from bedside.flows.intake.answers import clauses
+from bedside.flows.intake.answers import clauses, within
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
 from bedside.flows.intake.numbers import numbers_in
 from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
@@ -154,7 +154,8 @@ def _volunteered(fields: Sequence[Field], context: Context) -> dict[str, Said]:
 def _answered(field: Field, context: Context, found: dict[str, Said]) -> bool:
     """Put the answer to the field's question among what was found; is there one?"""
     text = context.text
-    if field.kind == "number" and field.id != "age" and len(numbers_in(text)) == 1:
+    fits = [one for one in numbers_in(text) if within(field, one.value)]
+    if field.kind == "number" and field.id != "age" and len(fits) == 1:
         found.pop("age", None)  # "he is 41" answers the question about somebody else's age
     others = [one for name, one in found.items() if name != field.id]
     answer = _answer(field, context, others)
