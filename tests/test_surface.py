@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import bedside
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 
@@ -148,3 +150,47 @@ def test_every_value_of_core_is_frozen() -> None:
             it = getattr(module, name)
             if isinstance(it, type) and dataclasses.is_dataclass(it):
                 assert it.__dataclass_params__.frozen, name
+
+
+def _imports(path: Path) -> set[str]:
+    """The names of modules that a file imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return found | {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
+
+
+@pytest.mark.requirement("BR-01")
+def test_ingest_and_search_share_only_the_store_and_its_forms() -> None:
+    """Neither reaches the other through what it imports, however far."""
+
+    def reach(name: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [name]
+        while todo:
+            module = todo.pop()
+            path = SOURCE / (module.replace(".", "/") + ".py")
+            if module in seen or not path.is_file():
+                continue
+            seen.add(module)
+            todo += [one for one in _imports(path) if one.startswith("bedside.")]
+        return seen
+
+    assert "bedside.knowledge.ingest" not in reach("bedside.knowledge.search")
+    assert "bedside.knowledge.search" not in reach("bedside.knowledge.ingest")
+    assert "bedside.knowledge.writing" in reach("bedside.knowledge.ingest")
+
+
+@pytest.mark.requirement("EN-T1")
+def test_every_flow_is_a_declaration_and_none_is_a_class_of_its_own() -> None:
+    made: dict[str, int] = {}
+    for path in sorted((SOURCE / "bedside/flows").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases = {getattr(getattr(b, "value", b), "id", "") for b in node.bases}
+                assert "Flow" not in bases, path.name
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Flow":
+                folder = path.parent.name
+                made[folder] = made.get(folder, 0) + 1
+    assert set(made) == {"copilot", "briefing", "notes", "companion", "intake"}

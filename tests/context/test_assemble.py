@@ -204,6 +204,7 @@ def test_a_unit_is_shortened_in_its_longest_item_first():
     assert row(made, "history").shortened == ("a",)
 
 
+@pytest.mark.requirement("EN-C3")
 def test_cuts_never_fall_within_a_word_and_are_marked():
     text = " ".join(f"word{n}" for n in range(200))
     for limit in range(60, 200, 7):
@@ -221,6 +222,7 @@ def test_text_without_spaces_is_cut_between_characters_and_a_long_word_is_not_cu
     assert row(made, "doc").items == 0
 
 
+@pytest.mark.requirement("EN-C3")
 def test_cut_at_a_sentence_ends_with_one_and_at_a_section_with_one():
     prose = " ".join(f"Sentence number {n} is here." for n in range(60))
     made = assemble([Block("doc", prose, shrink="cut_sentence")], budget=Budget(120))
@@ -239,6 +241,7 @@ def test_a_cut_leaves_a_few_words_or_nothing():
 # ---- caps
 
 
+@pytest.mark.requirement("EN-C3")
 def test_a_cap_of_items_says_how_many_more_there_are():
     made = assemble(
         [
@@ -309,6 +312,7 @@ def test_a_cap_loses_no_kept_unit():
     assert [key for _, key, _, _ in made.dropped] == ["p2", "p3"]
 
 
+@pytest.mark.requirement("EN-C11")
 def test_history_over_its_cap_falls_to_headlines_before_a_turn_is_lost():
     history = []
     for n in range(4):

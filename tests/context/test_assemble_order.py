@@ -303,6 +303,7 @@ def test_empty_items_are_dropped_as_empty():
     assert row(made, "labs").items == 1
 
 
+@pytest.mark.requirement("EN-C9")
 def test_what_is_dropped_is_told_with_its_size_and_why():
     items = [Item(words(30), key="big", rank=0), Item("tiny", key="tiny", rank=1)]
     made = assemble([Block("docs", items)], budget=Budget(30))

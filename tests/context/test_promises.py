@@ -169,6 +169,7 @@ def test_the_same_input_gives_the_same_bytes(case):
     assert first.ledger == second.ledger
 
 
+@pytest.mark.requirement("EN-C1")
 @MANY
 @given(cases())
 def test_every_item_is_kept_or_dropped_with_a_reason(case):

@@ -35,6 +35,7 @@ def guidelines():
     return passages(folder, 60)
 
 
+@pytest.mark.requirement("EN-C9")
 def test_on_real_guidelines_the_ledger_adds_up_to_the_count(bare, guidelines):
     items = [item for _, item in guidelines]
     for limit in (2_000, 6_000, 20_000):

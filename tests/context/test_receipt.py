@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from bedside.context import Block, Budget, Item, Rates, assemble, price_layouts, receipt
 from bedside.core.context import Assembly
 
@@ -45,6 +47,7 @@ def test_the_receipt_has_the_contracts_fields_and_its_figures_add_up():
     assert told["layouts"] == []
 
 
+@pytest.mark.requirement("EN-C7")
 def test_layouts_are_priced_by_what_each_could_cache():
     prices = price_layouts(BLOCKS, budget=Budget(5_000), rates=RATES)
     by_name = {price.layout: price for price in prices}

@@ -34,6 +34,7 @@ def test_a_long_answer_has_its_headline_as_a_short_form():
     assert turns([Item("\n" * 700, role="assistant")])[0].forms == ()
 
 
+@pytest.mark.requirement("EN-C11")
 def test_the_last_six_messages_stand_verbatim_and_older_answers_in_a_sentence():
     recent, earlier = window(talk(5))
     assert [item.key for item in recent.items] == ["q2", "a2", "q3", "a3", "q4", "a4"]

@@ -374,6 +374,7 @@ def test_a_budget_that_is_too_small_refuses_the_turn_by_name(tmp_path):
     assert house.statuses() == ["refused"]
 
 
+@pytest.mark.requirement("EN-S6")
 def test_a_cancelled_turn_is_kept_as_incomplete(tmp_path):
     async def hang(need):
         await asyncio.sleep(30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rs_bpe import openai
@@ -63,6 +64,7 @@ def test_tokens_before_a_blank_and_from_it_on_add_up(before: str, after: str) ->
     assert count(left) + count(right) == count(left + right)
 
 
+@pytest.mark.requirement("EN-K2")
 @settings(max_examples=15)
 @given(
     words=st.lists(

@@ -57,6 +57,7 @@ def test_a_document_has_words_at_once_and_becomes_ready_with_its_vectors(store, 
     assert counts(store) == {"source": 1, "chunk": 2, "chunk_words": 2, "chunk_vector": 2}
 
 
+@pytest.mark.requirement("EN-K1")
 def test_stored_chunks_slice_back_to_the_stored_text(store, clock) -> None:
     ingest(store, [text("asthma.md", ASTHMA)], tenant="clinic", clock=clock)
     (document,) = rows(store)
@@ -68,6 +69,7 @@ def test_stored_chunks_slice_back_to_the_stored_text(store, clock) -> None:
     ]
 
 
+@pytest.mark.requirement("EN-K3")
 def test_front_matter_becomes_metadata_and_flags_go_before_it(store, clock) -> None:
     ingest(
         store,
@@ -236,6 +238,7 @@ def test_stopping_keeps_what_was_embedded_and_shows_nothing_yet(store, clock) ->
     assert [r.state for r in rows(store)] == ["ready"]
 
 
+@pytest.mark.requirement("BR-04")
 def test_an_embedder_of_another_size_is_refused_and_nothing_is_written(store, clock) -> None:
     ingest(store, [text("asthma.md", ASTHMA)], tenant="clinic", clock=clock)
 

@@ -152,6 +152,7 @@ def test_line_ends_and_byte_order_marks_do_not_move_offsets() -> None:
         assert parse(data, name="a.md").text == body
 
 
+@pytest.mark.requirement("EN-K1")
 def test_section_tiles_survive_every_format() -> None:
     for data, name in (
         (made_pdf(), "a.pdf"),

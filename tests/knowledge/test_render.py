@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -61,10 +62,12 @@ def test_no_text_can_close_its_element(text: str, title: str) -> None:
     assert root[0].text == f"\n{text}\n"
 
 
+@pytest.mark.requirement("EN-K5")
 def test_fusion_is_the_sum_of_reciprocal_ranks() -> None:
     assert fuse([["a", "b"], ["b", "c"]]) == {"a": 1 / 61, "b": 1 / 62 + 1 / 61, "c": 1 / 62}
 
 
+@pytest.mark.requirement("EN-K5")
 @given(
     st.lists(st.lists(st.integers(0, 9), unique=True, max_size=8), max_size=4),
     st.randoms(use_true_random=False),

@@ -107,6 +107,8 @@ def test_abbreviations_lay_terms_and_brands_find_the_clinical_words(
     assert ids(room.search_now(doctor, need(query, retriever="lexical")))[0] == want
 
 
+@pytest.mark.requirement("BR-05")
+@pytest.mark.requirement("BR-04")
 @pytest.mark.parametrize(
     ("filters", "want"),
     [
@@ -158,6 +160,7 @@ def test_words_serve_before_vectors_and_what_is_not_ready_is_named(store, clock,
     assert found.hits[0].similarity is not None
 
 
+@pytest.mark.requirement("EN-K3")
 def test_a_superseded_edition_ranks_below_the_current_one_and_is_marked(
     store, clock, doctor
 ) -> None:
@@ -221,6 +224,7 @@ def test_a_patients_documents_are_found_in_that_patients_scope_alone(
         room.search_now(doctor, need("canarybob", "documents"))
 
 
+@pytest.mark.requirement("EN-K6")
 def test_nothing_found_gives_the_documents_in_bulk(store, clock, of_ann) -> None:
     body = "Discharge. " + "The patient slept well. " * 900
     ingest(
@@ -278,6 +282,7 @@ def test_a_fresh_document_is_represented_by_its_most_relevant_passages(
     assert any("5.9" in h.text for h in found.hits if str(h.span.source.id) == report.ids[-1])
 
 
+@pytest.mark.requirement("EN-K6")
 def test_caps_hold_and_a_guideline_passage_is_whole_or_absent(store, clock, doctor, of_ann) -> None:
     sentence = "Sepsis needs antibiotics within the hour. "
     ingest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rs_bpe import openai
@@ -68,10 +69,12 @@ def test_a_section_of_exactly_known_size_stays_whole_under_the_cap() -> None:
     assert len(guideline(text, count=count)) == 1
 
 
+@pytest.mark.requirement("EN-K2")
 def test_a_heading_without_a_body_makes_no_chunk() -> None:
     assert [c.section for c in guideline("# A\n\n## B\n\ntext\n\n## C\n")] == ["A > B"]
 
 
+@pytest.mark.requirement("BR-03")
 def test_a_long_table_is_cut_by_rows_with_its_header_as_prefix() -> None:
     rows = [f"| drug {i} | {i} mg twice a day with food |" for i in range(200)]
     text = "# Doses\n\n| Drug | Dose |\n|---|---|\n" + "\n".join(rows) + "\n"
@@ -102,6 +105,7 @@ def test_a_fence_that_fits_is_not_torn() -> None:
     assert any(fence in text[c.start : c.end] for c in guideline(text))
 
 
+@pytest.mark.requirement("EN-K2")
 def test_note_chunks_overlap_at_words_inside_a_section_only() -> None:
     sentence = "The patient walked two miles today without any pain. "
     text = "HISTORY:\n" + "\n\n".join([sentence * 9] * 8) + "\n\nPLAN:\n" + sentence

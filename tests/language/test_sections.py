@@ -53,6 +53,7 @@ _LINES = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("BR-02")
 @given(st.lists(_LINES, max_size=9).map(lambda lines: "start\n\n" + "\n\n".join(lines)))
 @settings(max_examples=200, deadline=None)
 def test_markdown_headings_agree_with_a_commonmark_parser(text: str) -> None:
@@ -83,6 +84,7 @@ def test_sections_tile_the_text(text: str) -> None:
         assert "".join(covered.split()) == "".join(text[begin:].split())
 
 
+@pytest.mark.requirement("BR-02")
 def test_the_path_is_trimmed_and_skipped_levels_leave_no_empty_name() -> None:
     text = "# A\na\n### C\nc\n## B\nb\n#\nunnamed\n"
     assert [s.path for s in sections(text, markdown=True)] == [("A",), ("A", "C"), ("A", "B"), ()]

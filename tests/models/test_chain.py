@@ -200,6 +200,7 @@ def test_a_consumer_that_leaves_closes_the_provider_and_says_nothing_to_the_brea
     assert bench.ask()
 
 
+@pytest.mark.requirement("EN-M6")
 def test_a_role_without_links_has_no_model() -> None:
     bench = Bench("openai:one", InProcess("openai", ["Yes.", DONE]))
     assert bench.fail(route=Route(role="mechanic")).calls == ()

@@ -32,6 +32,7 @@ class HandClock:
 # ---- chains
 
 
+@pytest.mark.requirement("CO-15")
 def test_a_chain_is_parsed_in_order_and_extractive_ends_it() -> None:
     text = "openrouter:anthropic/claude-sonnet-4.6, anthropic:claude-sonnet-4-6,extractive"
     assert parse_chain(text) == (

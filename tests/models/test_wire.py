@@ -84,6 +84,7 @@ CASE = (
 )
 
 
+@pytest.mark.requirement("EN-M1")
 @pytest.mark.requirement("EN-C6")
 @pytest.mark.parametrize("name", ["anthropic", "openrouter", "bedrock"])
 def test_cache_marks_stand_where_the_assembly_breaks(fake: Any, name: Any) -> None:
@@ -168,6 +169,7 @@ def loop(name: str, *, thought_of: str) -> Any:
     )
 
 
+@pytest.mark.requirement("EN-M1")
 def test_a_tool_round_stands_on_the_anthropic_wire(fake: Any) -> None:
     provider = fake([Said(text="Yes.")])
     ask(config_for(provider, "anthropic"), loop("anthropic", thought_of="anthropic"), tools=[LOOK])
@@ -205,6 +207,7 @@ def test_a_tool_round_stands_on_the_anthropic_wire(fake: Any) -> None:
     assert body["tool_choice"] == {"type": "none"}  # schemas stay, calling is barred
 
 
+@pytest.mark.requirement("EN-M1")
 def test_a_tool_round_stands_on_the_openai_wire(fake: Any) -> None:
     provider = fake([Said(text="Yes.")])
     ask(
@@ -230,6 +233,7 @@ def test_a_tool_round_stands_on_the_openai_wire(fake: Any) -> None:
     assert body["provider"] == {"data_collection": "deny", "require_parameters": True}
 
 
+@pytest.mark.requirement("EN-M1")
 def test_a_tool_round_stands_on_the_bedrock_wire(fake: Any) -> None:
     provider = fake([Said(text="Yes.")])
     ask(config_for(provider, "bedrock"), loop("bedrock", thought_of="bedrock"), tools=[LOOK])
@@ -272,6 +276,7 @@ def test_thinking_is_not_shown_and_comes_back_as_an_opaque_part(fake: Any, name:
     assert b"private thought" in ended.opaque[0].data
 
 
+@pytest.mark.requirement("EN-M1")
 def test_a_schema_is_asked_for_in_each_providers_own_way(fake: Any) -> None:
     provider = fake([Said(text='{"age": 4}')])
     for name in PROTOCOLS:
@@ -330,6 +335,7 @@ def test_temperature_is_zero_where_the_model_takes_one(fake: Any) -> None:
     assert newer.body["thinking"] == {"type": "between_tools"}
 
 
+@pytest.mark.requirement("EN-M1")
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_an_image_goes_with_the_last_user_message(fake: Any, name: Any) -> None:
     provider = fake([Said(text="A picture.")])

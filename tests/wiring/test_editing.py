@@ -64,6 +64,7 @@ def test_a_price_edited_by_another_process_is_that_of_the_next_turn(tmp_path) ->
         assert float(cost) == pytest.approx(read / 1e6 + written * dollars)
 
 
+@pytest.mark.requirement("IN-22")
 def test_edits_are_checked_versioned_and_for_admins(tmp_path) -> None:
     async def go() -> None:
         engine = build_engine(load_settings(home=tmp_path, environ=NONE))

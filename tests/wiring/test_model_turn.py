@@ -113,6 +113,7 @@ def test_a_model_answers_and_every_claim_is_held_against_its_source(
         assert QUESTION in json.dumps(asked) or QUESTION in str(asked)
 
 
+@pytest.mark.requirement("CO-15")
 @pytest.mark.requirement("EN-M2")
 def test_a_provider_that_is_down_is_passed_over_and_named(demo_home, tmp_path):
     with FakeProvider(
@@ -127,6 +128,7 @@ def test_a_provider_that_is_down_is_passed_over_and_named(demo_home, tmp_path):
     assert turn["calls"][0]["outcome"] != "ok"
 
 
+@pytest.mark.requirement("CO-15")
 @pytest.mark.requirement("EN-M7")
 def test_when_every_provider_fails_the_extractive_writer_answers_and_says_so(demo_home, tmp_path):
     with FakeProvider({"openai": [Fault(kind="overloaded")] * 3}) as provider:

@@ -15,7 +15,12 @@ BODY = {
     "citations": [{"quote": "Quillfeather 8.2 %"}], "claims": [{"text": "Quillfeather"}],
     "removed": [], "degraded": ["record: timeout"], "egress": "none", "ms": 120.0,
     "plan": {"intent": "labs", "source": "rules", "queries": ["Quillfeather HbA1c"]},
-    "receipt": {"total": 900, "limit": 6000, "cacheable": 400},
+    "receipt": {"total": 900, "limit": 6000, "cacheable": 400, "blocks": [
+        {"name": "guardrails", "given": 500, "dropped": [], "shortened": []},
+        {"name": "record", "given": 300, "dropped": [{"why": "Quillfeather"}] * 3, "shortened": []},
+        {"name": "documents", "given": 100, "dropped": [], "shortened": [{"key": "Quillfeather"}]},
+        {"name": "memories", "given": 0, "dropped": [{"why": "off"}], "shortened": []},
+    ]},
     "calls": [
         {"provider": "anthropic", "model": "m", "role": "writer", "input": 10, "output": None,
          "cache_read": 4, "cache_write": None, "ms": 80.0, "cost_usd": None, "outcome": "ok"},
@@ -52,6 +57,21 @@ def test_a_turn_is_one_trace_with_its_calls_under_it(spans):
     assert calls[0].attributes["gen_ai.usage.input_tokens"] == 10
     assert "gen_ai.usage.output_tokens" not in calls[0].attributes
     assert calls[1].status.description == "http_529"
+
+
+@pytest.mark.requirement("CO-14")
+def test_an_assembled_context_is_one_event_with_layers_scenario_source_and_drops(spans):
+    (event,) = spans[2].events
+    assert event.name == "context assembled"
+    assert dict(event.attributes) == {
+        "bedside.context.block.guardrails": 500,
+        "bedside.context.block.record": 300,
+        "bedside.context.block.documents": 100,
+        "bedside.context.scenario": "record+documents",
+        "bedside.plan_source": "rules",
+        "bedside.context.dropped": 4,
+        "bedside.context.shortened": 1,
+    }
 
 
 @pytest.mark.requirement("EN-S4")

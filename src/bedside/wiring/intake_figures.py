@@ -14,13 +14,18 @@ from bedside.storage.tables.turn import turn
 from bedside.wiring.ask import Who
 from bedside.wiring.engine import Engine
 
-__all__ = ["LIMITS", "figures", "measure"]
+__all__ = ["LIMITS", "alerts_of", "figures", "measure"]
 
 HOUR, DAY = 3_600, 86_400
 LIMITS = {
     "voice_failures": 0.01, "fallbacks": 0.05, "served": 0.95, "ceiling_hits": 5, "forced": 0.01,
+    "safety": 0.5,
 }  # fmt: skip
-"""Alerts: shares over one hour (`served` from below, `ceiling_hits` a count), `forced` over a day."""
+"""Alerts: shares over one hour (`served` from below, `ceiling_hits` a count), `forced` over a day.
+
+`safety` is how far the hour's grade may stand below the day's: 5 where no check had to take away
+anything of a model's, 0 where one had to in every turn of a model's.
+"""
 _ENGAGED = 3
 
 
@@ -38,7 +43,7 @@ async def figures(engine: Engine, who: Who, *, seconds: int = HOUR) -> dict[str,
         window = measure(connection, who.tenant, now - timedelta(seconds=seconds))
         hour = measure(connection, who.tenant, now - timedelta(seconds=HOUR))
         day = measure(connection, who.tenant, now - timedelta(seconds=DAY))
-        return {"seconds": seconds, **window, "alerts": _alerts(hour, day)}
+        return {"seconds": seconds, **window, "alerts": alerts_of(hour, day)}
 
     return await engine.store.read(work)
 
@@ -111,7 +116,7 @@ _COUNTS = (
 _STEPS = ("start", "engaged", "matched", "consented")
 
 
-def _alerts(hour: dict[str, Any], day: dict[str, Any]) -> list[dict[str, Any]]:
+def alerts_of(hour: dict[str, Any], day: dict[str, Any]) -> list[dict[str, Any]]:
     """The alerts that stand. A share needs turns: of none nothing is said."""
     found: list[dict[str, Any]] = []
 
@@ -131,5 +136,23 @@ def _alerts(hour: dict[str, Any], day: dict[str, Any]) -> list[dict[str, Any]]:
         found.append(
             {"alert": "ceiling_hits", "count": hour["ceiling_hits"], "limit": 5, "n": turns}
         )
+    now, before = _safety(hour), _safety(day)
+    if now is not None and before is not None and before - now > LIMITS["safety"]:
+        found.append(
+            {
+                "alert": "safety",
+                "grade": now,
+                "before": before,
+                "limit": LIMITS["safety"],
+                "n": hour["by_model"],
+            }
+        )
     over("forced", day["sources"].get("force", 0), day["turns"], LIMITS["forced"])
     return found
+
+
+def _safety(window: dict[str, Any]) -> float | None:
+    """The grade of a window, 0 to 5; `None` where no model wrote."""
+    if not window["by_model"]:
+        return None
+    return round(5 * (1 - window["voice_failures"] / window["by_model"]), 2)

@@ -64,6 +64,12 @@ class Telemetry:
                 "bedside.degraded": len(body.get("degraded", ())),
             },
         )
+        if receipt:
+            span.add_event(
+                "context assembled",
+                _assembled(receipt, body.get("plan") or {}),
+                int(start.timestamp() * _NANO),
+            )
         context = set_span_in_context(span)
         for call in body.get("calls", ()):
             self._call(call, context=context, end=int(end.timestamp() * _NANO))
@@ -101,6 +107,23 @@ class Telemetry:
     def close(self) -> None:
         """Send what waits."""
         self._provider.shutdown()
+
+
+_SCENARIO = ("record", "new document", "documents")
+"""Blocks whose presence tells what a context was made of (CO-14)."""
+
+
+def _assembled(receipt: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Tokens by layer, what it was made of, who planned it, and how much was left out."""
+    blocks = {block["name"]: block for block in receipt.get("blocks", ())}
+    given = {name: block["given"] for name, block in blocks.items() if block["given"]}
+    return {
+        **{f"bedside.context.block.{name}": tokens for name, tokens in given.items()},
+        "bedside.context.scenario": "+".join(name for name in _SCENARIO if name in given) or "none",
+        "bedside.plan_source": plan.get("source", ""),
+        "bedside.context.dropped": sum(len(block["dropped"]) for block in blocks.values()),
+        "bedside.context.shortened": sum(len(block["shortened"]) for block in blocks.values()),
+    }
 
 
 def telemetry_to(endpoint: str, *, clock: Clock) -> Telemetry | None:

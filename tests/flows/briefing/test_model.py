@@ -406,6 +406,7 @@ def test_a_claim_without_source_with_a_wrong_one_or_a_wrong_figure_is_sent_back_
     assert why in {removed["why"] for removed in turn["removed"]}
 
 
+@pytest.mark.requirement("EN-G5")
 @pytest.mark.requirement("BR-08")
 def test_one_repair_mends_a_bad_answer(home):
     bad = Said(text=written({"title": "A claim", "description": "Potassium was 9.9 mmol/L."}))

@@ -340,6 +340,7 @@ def test_the_first_message_is_the_models_and_the_fixed_text_without_one(tmp_path
     assert {one.body["max_tokens"] for one in firsts} == {1_024}
 
 
+@pytest.mark.requirement("EN-M6")
 @pytest.mark.requirement("CM-18")
 @pytest.mark.parametrize("name", ["inner_work", "gratitude"])
 def test_a_side_flow_goes_to_its_declared_role_with_its_declared_size(tmp_path, name):

@@ -244,3 +244,20 @@ def test_the_same_turn_compiles_to_the_same_bytes(everything):
     case = SCENARIOS["many documents"]
     one, two = (compiled(turn(QUESTION, facts, **case)) for _ in range(2))
     assert text_of(one) == text_of(two)
+
+
+@pytest.mark.requirement("CO-04", "EN-C4")
+def test_every_layer_stands_in_its_zone_and_safety_never_in_the_middle(everything):
+    """The zones are the specification's; the guidance and the rules keep to their sizes."""
+    facts = everything.build()
+    prompt = compiled(turn(QUESTION, facts, **SCENARIOS["both"]))
+    plain = compiled(turn(QUESTION, facts))
+    zones = {one.block: one.zone for one in (*prompt.ledger, *plain.ledger) if one.given}
+    wanted = {
+        "identity": "primacy", "patient": "primacy", "allergies and alerts": "primacy",
+        "question": "primacy", "response mode": "primacy", "record": "middle",
+        "new document": "recency", "guardrails": "recency", "specialty guidance": "recency",
+    }  # fmt: skip
+    assert wanted.items() <= zones.items()
+    assert row(prompt, "specialty guidance").given <= 700
+    assert row(prompt, "guardrails").given <= 1_700

@@ -82,6 +82,7 @@ def test_a_medicine_in_a_document_is_held_against_the_recorded_allergies(full, l
         assert [fact.name for fact in one.facts] == ["Penicillin"]
 
 
+@pytest.mark.requirement("CO-09")
 def test_no_known_allergies_in_a_document_contradicts_a_recorded_one(full, record):
     one = found("She has no known drug allergies.", full)[0]
     assert one.rule == "document-none-known"

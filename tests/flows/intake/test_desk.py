@@ -89,6 +89,62 @@ def test_figures_hold_counts_and_names_of_ours_and_nothing_that_was_said(engine_
     assert found["alerts"] == []
 
 
+@pytest.mark.requirement("IN-19")
+def test_every_turn_is_stamped_with_what_decided_it(engine_work):
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        first = await send(engine, who, case, "I need a left knee replacement")
+        same = await send(engine, who, case, "?")
+        paper = b"Knee X-ray report\nDate: 3 March 2026\nGrade 4 osteoarthritis of the left knee.\n"
+        await upload(engine, who, case, "knee.txt", paper)
+        later = await send(
+            engine, who, case, "I am 62. Please note that I will send my ECG on Friday."
+        )
+        return first["stamps"], same["stamps"], later["stamps"], later["state"]
+
+    first, same, later, state = engine_work(work)
+    assert {
+        "architecture", "version", "source", "sop", "state_revision", "documents",
+        "processed_documents", "promises", "observations", "fallback_reason",
+    } <= first.keys()  # fmt: skip
+    assert (first["architecture"], first["source"], first["sop"]) == ("flexible", "default", "TKR")
+    assert first["state_revision"] != later["state_revision"]
+    assert first["documents"] == {}
+    assert sum(later["documents"].values()) == 1 == len(state["documents"])
+    assert (same["turn"], later["turn"]) == (first["turn"] + 1, first["turn"] + 3)
+    assert later["fallback_reason"] is None
+
+
+def _window(**more) -> dict:
+    none = dict.fromkeys(
+        ("turns", "served", "fell_through", "ceiling_hits", "voice_failures", "by_model"), 0
+    )
+    return {**none, "sources": {}, **more}
+
+
+@pytest.mark.requirement("IN-20")
+@pytest.mark.parametrize(
+    ("hour", "day", "alerts"),
+    [
+        ({}, {}, set()),
+        ({"turns": 100, "served": 100, "by_model": 100}, {"by_model": 100}, set()),
+        ({"turns": 100, "served": 94, "fell_through": 6}, {}, {"fallbacks", "served"}),
+        ({"turns": 100, "served": 96, "fell_through": 4}, {}, set()),
+        ({"turns": 9, "served": 9, "ceiling_hits": 6}, {}, {"ceiling_hits"}),
+        ({"turns": 100, "served": 100, "by_model": 100, "voice_failures": 2},
+         {"by_model": 1_000, "voice_failures": 2}, {"voice_failures"}),
+        ({"turns": 100, "served": 100, "by_model": 100, "voice_failures": 12},
+         {"by_model": 1_000, "voice_failures": 12}, {"voice_failures", "safety"}),
+        ({}, {"turns": 100, "sources": {"force": 2}}, {"forced"}),
+    ],
+)  # fmt: skip
+def test_alerts_stand_over_their_limits_and_never_on_nothing(hour, day, alerts):
+    from bedside.wiring.intake_figures import alerts_of
+
+    assert {one["alert"] for one in alerts_of(_window(**hour), _window(**day))} == alerts
+
+
 @pytest.mark.requirement("IN-18")
 def test_an_erased_case_leaves_no_state_document_message_or_trace(engine_work, tmp_path):
     canary = "Zygomorphalia"
