@@ -229,15 +229,16 @@ def _stored(why: Why, *, kind: str, label: str) -> Outcome:
 
 
 def _failed(error: BadInput) -> Outcome:
-    return Outcome(status="failed_permanent", why="unreadable", problem=error.why)
+    why: Why = "locked" if "password" in error.why else "unreadable"
+    return Outcome(status="failed_permanent", why=why, problem=error.why)
 
 
 def _label(kind: DocumentKind, before: Upload, kinds: Sequence[DocumentKind]) -> str:
     """The type's label; where the file's name claims another, that stands with it."""
     if not before.named or before.named == kind.type:
         return kind.label
-    claimed = next((one.label for one in kinds if one.type == before.named), before.named)
-    return f"{kind.label} (the file is named as: {claimed})"
+    claimed = next((one.label for one in kinds if one.type == before.named), "")
+    return f"{kind.label} (the file is named as: {claimed})" if claimed else kind.label
 
 
 def _letters(text: str) -> int:

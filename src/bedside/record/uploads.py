@@ -53,6 +53,7 @@ Why = Literal[
     "not_asked",
     "no_findings",
     "unreadable",
+    "locked",
     "gave_up",
     "not_needed",
 ]
@@ -60,7 +61,7 @@ Why = Literal[
 
 "no_words": a picture without text; "unclear": OCR or a model was not sure; "unrecognised": no
 document type fits; "not_asked": a type that this contract does not ask for; "no_findings": of a
-type that is asked for, stating nothing that is; "unreadable": no try can read it; "gave_up": three
+type that is asked for, stating nothing that is; "unreadable": no try can read it; "locked": a password is on it; "gave_up": three
 tries failed.
 """
 _OVER = frozenset({"complete", "stored", "failed_permanent", "expired", "not_applicable"})

@@ -208,6 +208,7 @@ _WORDS = {
     "expired": "expired before it was read; ask to upload it again",
     "not_applicable": "not needed for this case",
 }
+_LOCKED = "locked with a password; ask to upload it without one, or to describe it in words"
 _FEW_FINDINGS = 4
 
 
@@ -225,7 +226,8 @@ def document_line(document: Document, *, most: int = 12, width: int = 60) -> str
     else:
         eta = document.eta_seconds
         waiting = f"ETA about {eta} s" if eta is not None else "time not known"
-        words = _WORDS[document.status].format(eta=waiting)
+        locked = document.status == "failed_permanent" and document.why == "locked"
+        words = _LOCKED if locked else _WORDS[document.status].format(eta=waiting)
     kind = clipped(document.type, 42)
     return f"{label} (type: {kind}, status: {document.status}): {words}"
 

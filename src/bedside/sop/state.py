@@ -56,7 +56,8 @@ class Document:
     """One upload. `findings` is empty unless `status` is "complete".
 
     `eta_seconds` is set while it waits or is read; `last_seen_turn` is the turn at which its state
-    was last put before the model; "stored" means kept and not interpreted.
+    was last put before the model; "stored" means kept and not interpreted. `why` is a code for why
+    it is kept or failed, such as "locked" (by a password), "" for none.
     """
 
     type: str
@@ -66,6 +67,7 @@ class Document:
     eta_seconds: int | None = None
     last_seen_turn: int | None = None
     since_turn: int | None = None
+    why: str = ""
 
 
 @value

@@ -122,6 +122,7 @@ def read_uploads(connection: Connection, grant: Grant, *, now: datetime) -> tupl
             label=one.label,
             findings=dict(one.findings),
             eta_seconds=one.eta_seconds,
+            why=one.why,
         )
         for one in uploads.uploads_of(connection, grant, now=now)
     )

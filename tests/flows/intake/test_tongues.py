@@ -8,6 +8,7 @@ import pytest
 
 from bedside.evals.intake_seat import Seat
 from bedside.evals.intake_simulate import topic_of
+from bedside.flows.intake.needs import Upload
 from bedside.flows.intake.phrases import joined, provider_name
 from bedside.sop.find import find
 from bedside.sop.red_flags import emergency_text, red_flags
@@ -146,3 +147,43 @@ def test_an_arabic_list_and_a_sample_are_written_as_the_language_writes_them() -
     assert joined(["أشعة", "تحاليل"], "ar") == "أشعة وتحاليل"
     assert joined(["Aster Hill", "Cedar Gate"], "ar") == "Aster Hill و Cedar Gate"
     assert provider_name("Aster Hill (sample)", "hi") == "Aster Hill (नमूना)"
+
+
+def _upload(
+    status: str, *, why: str = "", label: str = "report.pdf", kind: str = "unknown"
+) -> Upload:
+    return Upload(id="d", type=kind, status=status, label=label, findings={}, why=why)
+
+
+@pytest.mark.requirement("IN-07")
+@pytest.mark.parametrize(
+    ("language", "wanted"), [("en", "password"), ("ar", "كلمة مرور"), ("hi", "पासवर्ड")]
+)
+def test_a_locked_file_is_said_to_be_locked(language: str, wanted: str) -> None:
+    seat = Seat(f"locked-{language}")
+    seat.send(
+        "knee replacement" if language == "en" else PEOPLE[language]["TKR"], language=language
+    )
+    seat.uploads.append(_upload("failed_permanent", why="locked"))
+    assert wanted in seat.send("").answer
+
+
+@pytest.mark.requirement("IN-07")
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("did my documents arrive?", "has been read"),
+        ("have you received my x-ray?", "has been read"),
+        ("هل وصلت الأشعة؟", "تمت قراءة"),
+    ],
+)
+def test_who_asks_for_their_file_is_told_how_it_stands(question: str, wanted: str) -> None:
+    language = "en" if question.isascii() else "ar"
+    seat = Seat("asked")
+    seat.send("knee replacement" if language == "en" else PEOPLE["ar"]["TKR"], language=language)
+    assert "has arrived here yet" in seat.send("did my file arrive?").answer or language == "ar"
+    seat.uploads.append(_upload("complete", label="knee X-ray or its report", kind="knee_xray"))
+    seat.send("61" if language == "en" else "عمري 61")
+    answer = seat.send(question).answer
+    assert wanted in answer
+    assert language == "en" or not LATIN.search(answer)

@@ -10,7 +10,10 @@ __all__ = ["CaseUploads", "Upload"]
 
 @value
 class Upload:
-    """One upload of a case. `findings` is empty unless it was read; `type` as the contract has it."""
+    """One upload of a case. `findings` is empty unless it was read; `type` as the contract has it.
+
+    `why` is a code for why it is kept or failed, "" for none.
+    """
 
     id: str
     type: str
@@ -18,6 +21,7 @@ class Upload:
     label: str
     findings: dict[str, object]
     eta_seconds: int | None = None
+    why: str = ""
 
 
 @value

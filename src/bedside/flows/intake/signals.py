@@ -14,7 +14,9 @@ __all__ = [
     "signals", "wants_person",
 ]  # fmt: skip
 
-Asked = Literal["cost", "advice", "who", "privacy", "process", "provider", "duration", "other"]
+Asked = Literal[
+    "cost", "documents", "advice", "who", "privacy", "process", "provider", "duration", "other"
+]
 
 
 def _any(*forms: str) -> re.Pattern[str]:
@@ -133,6 +135,12 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
         r"(?:cost|price|prices|expensive|cheap|afford(?:able)?|quote|estimate|fees|charges)\b[^.!?]{0,60}\?)",
         r"\b(?:tell me|know|give me|idea of|ballpark)\b[^.!?]{0,25}\b(?:cost|costs|price|prices|estimate|quote)\b",
         r"كم (?:ال)?(?:تكلف|سعر)|كم (?:ت|ي|ست|سي)كلف|ما (?:هي |هو )?(?:ال)?(?:تكلفة|سعر)|कीमत (?:क्या|कितनी)|कितनी कीमत|कितना पैसा|कितना खर्च|कितने पैसे|(?:खर्च|ख़र्च|दाम|कीमत|क़ीमत|लागत|फीस|फ़ीस|पैसे|पैसा|रेट)\S*(?: \S+){0,3} (?:कितन|क्या)|कितने (?:का|की|में) (?:होगा|होगी|पड़ेगा|पड़ेगी)|بكم|(?:تكلفة|سعر|كلفة|ثمن) (?:ال)?(?:عملية|جراحة|علاج)|كم (?:ال)?(?:ثمن|كلفة|فلوس)",
+    )),
+    ("documents", _any(
+        r"\b(?:did|do|have|has|can|could|are|were|was|is)\b[^.!?]{0,30}\b(?:files?|documents?|reports?|uploads?|photos?|pictures?|x-?rays?|scans?|papers|attachments?|pdf|letter)\b[^.!?]{0,30}"
+        r"\b(?:arriv\w*|receiv\w*|g[eo]t(?: there| through| to you)?|read|seen?|uploaded|go(?:ne)? through|come through|came through|work(?:ed)?|visible|open(?:ed)?)\b[^.!?]*\?",
+        r"\b(?:did|have|can|could) you (?:get|got|receive|received|see|seen|read|open|opened)\b[^.!?]{0,25}\b(?:files?|documents?|reports?|uploads?|photos?|pictures?|x-?rays?|scans?|papers|attachments?|pdf|letter|it|them|what i sent)\b[^.!?]*\?",
+        r"هل (?:وصل\w*|استلمت\w*|قرأت\w*)[^.!?؟]{0,25}(?:ملف|صور|تقرير|تقارير|مستند|أشعة|تحاليل)|(?:रिपोर्ट|फ़ाइल|फाइल|दस्तावेज़|दस्तावेज|फोटो|फ़ोटो|एक्स-?रे)[^.!?।]{0,20}(?:मिल|पहुँच|पहुंच|आ ग|पढ़)\S*[^.!?।]*\?",
     )),
     ("who", _any(
         r"\bare you (?:a |an |really |even )*(?:real|human|person|robot|bot|ai|doctor|nurse|machine|computer)\b",

@@ -66,6 +66,7 @@ def document_changes(case: Case, uploads: Sequence[Any], contract: Contract) -> 
             eta_seconds=one.eta_seconds if one.status in {"queued", "processing"} else None,
             last_seen_turn=turn,
             since_turn=before.since_turn if before is not None else turn,
+            why=one.why,
         )
         if (
             before is None

@@ -51,6 +51,7 @@ def as_state(case: Case, contract: Contract) -> dict[str, Any]:
                 "eta_seconds": one.eta_seconds,
                 "label": one.label,
                 "findings": dict(one.findings),
+                "why": one.why or None,
                 "last_seen_turn": one.last_seen_turn,
             }
             for key, one in facts.documents.items()

@@ -12,7 +12,7 @@ from bedside.flows.intake.phrases import document_words, joined, phrase, provide
 from bedside.flows.intake.questions import first_gap, next_question, question_text, still_open
 from bedside.flows.intake.situation import Situation
 from bedside.flows.intake.words import fact_words, procedure_words, summary, value_words
-from bedside.sop.state import Known
+from bedside.sop.state import Document, Known
 
 __all__ = ["House", "Reply", "answer_parts", "question_part", "write"]
 
@@ -103,6 +103,8 @@ def answer_parts(
 
 def _answered(name: str, now: Situation, providers: tuple[Provider, ...]) -> str:
     lang = now.case.facts.language
+    if name == "documents":
+        return _papers_asked(now)
     if name != "cost":
         return phrase(name, lang)
     if now.contract.generic:
@@ -189,16 +191,37 @@ def _papers(now: Situation) -> list[str]:
         was = before.status if before is not None else ""
         if (was, document.status) == ("queued", "processing"):
             continue  # no news
-        status = "queued" if document.status == "processing" else document.status
-        eta = document.eta_seconds
-        about = (
-            phrase("minute", lang)
-            if eta is None or eta >= 45  # noqa: PLR2004 - seconds that are called a minute
-            else phrase("seconds", lang, n=max(5, 5 * round(eta / 5)))
-        )
-        if status != "failed_transient" or key == now.uploaded:
-            out.append(phrase(f"file_{status}", lang, label=document.label, eta=about))
+        if document.status != "failed_transient" or key == now.uploaded:
+            out.append(_paper(document, lang))
     return out
+
+
+def _paper(document: Document, lang: str) -> str:
+    """What is true of one upload, in the words of its status."""
+    status = "queued" if document.status == "processing" else document.status
+    if status == "failed_permanent" and document.why == "locked":
+        status = "locked"
+    eta = document.eta_seconds
+    about = (
+        phrase("minute", lang)
+        if eta is None or eta >= 45  # noqa: PLR2004 - seconds that are called a minute
+        else phrase("seconds", lang, n=max(5, 5 * round(eta / 5)))
+    )
+    known = document.type != "unknown" and status in {"complete", "stored"}
+    label = document_words(document.type, document.label, lang) if known else document.label
+    return phrase(f"file_{status}", lang, label=label, eta=about)
+
+
+def _papers_asked(now: Situation) -> str:
+    """The three newest uploads, each as it is; that there is none, where there is none."""
+    lang = now.case.facts.language
+    newest = sorted(
+        now.case.facts.documents.items(), key=lambda row: (-(row[1].since_turn or 0), row[0])
+    )
+    told = [_paper(one, lang) for key, one in newest[:3] if key not in now.fresh]
+    if told or newest:
+        return " ".join(told)
+    return phrase("file_none", lang)
 
 
 def question_part(now: Situation, told: list[str], *, staged: bool = False) -> tuple[str, str]:
