@@ -1,6 +1,6 @@
 // Anybody's summary against its note: errors first, gravest first, linked to the note.
 import { call, make, plural, severity } from "/static/api.js";
-import { findingLines, levelOf, link, placesOf, unsaid } from "/static/linked.js";
+import { PARTS, findingLines, levelOf, link, placesOf, unsaid } from "/static/linked.js";
 
 const root = document.getElementById("evaluate");
 const form = root.querySelector("form");
@@ -69,7 +69,7 @@ function show(text) {
 
 function row(one, linked) {
   const bad = !one.ok;
-  const node = make("li", { class: `fact ${bad ? `wrong ${levelOf(one)}` : ""}` }, bad ? severity(levelOf(one)) : null, bad ? " " : null, make("span", { class: "words" }, one.text), make("span", { class: "meta" }, ` ${one.section.replaceAll("_", " ")}`), bad ? findingLines(one) : null);
+  const node = make("li", { class: `fact ${bad ? `wrong ${levelOf(one)}` : ""}` }, bad ? severity(levelOf(one)) : null, bad ? " " : null, make("span", { class: "words" }, one.text), make("span", { class: "meta" }, ` ${PARTS[one.section] ?? one.section.replaceAll("_", " ")}`), bad ? findingLines(one) : null);
   linked.push({ node, places: one.citations.length ? one.citations.map(({ start, end }) => ({ start, end })) : placesOf(one.source) });
   return node;
 }
