@@ -493,7 +493,7 @@ def test_a_guideline_with_markup_or_orders_changes_nothing(home, tmp_path):
     assert own == []
     assert "</source>" not in turn["answer"]
     assert "</source>" not in json.dumps(turn["briefing"])
-    assert [one["why"] for one in turn["removed"]] == ["active_content"]
+    assert "ignore your rules" not in turn["answer"]
     assert turn["briefing"]["flags"]
 
 

@@ -70,6 +70,12 @@ _DANGLING = re.compile(
     r"|however|then|and|or|but|not)\b",
     re.IGNORECASE,
 )
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,60}\b(?:instructions?|rules?|flags?|findings?|previous|above)\b"
+    r"|\bsystem prompt\b|\b(?:say|state|tell|answer|reply|report|write)\b.{0,30}\b(?:that|clinicians?|doctors?|users?)\b.{0,80}"
+    r"\b(?:safe|no allerg\w+|healthy|well|fine|normal)\b|</?[a-z!]|\]\(|javascript:|https?://",
+    re.IGNORECASE,
+)
 _BACK = re.compile(r"\bof it\b|\((?:above|below|see)\b|\bsee (?:above|below)\b", re.IGNORECASE)
 _STOPS = re.compile(
     r"\b(?:stop|avoid|withhold|contraindicated|not|never|reduce|lower|caution)\b", re.IGNORECASE
@@ -170,6 +176,11 @@ def _opens(part: str) -> bool:
 
 
 def stands_alone(said: str) -> bool:
-    """Can it be read without the sentence before it? So must what follows a label in it."""
+    """Can it be read without the sentence before it, and as a sentence to people?
+
+    What follows a label in it must, too. Markup, addresses, and orders to a program are no advice.
+    """
+    if _ORDERS.search(said):
+        return False
     label = re.split(r":\s+", said, maxsplit=1)[1:]
     return not _BACK.search(said) and not any(_DANGLING.match(part) for part in (said, *label))
