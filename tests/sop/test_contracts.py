@@ -349,3 +349,13 @@ def test_another_procedure_with_like_words_is_not_taken_for_a_shipped_one(text: 
 )
 def test_a_slip_in_each_word_still_finds_the_procedure(text: str, name: str) -> None:
     assert find(text).id == name
+
+
+def test_the_side_is_the_procedures_side_by_either_name() -> None:
+    sop = Contract.find("TKR")
+    for name in ("side", "procedure_side"):
+        state = State.new(sop).with_value(name, "left", said="the left one", turn=2)
+        assert list(state.fields) == ["procedure_side"]
+        assert state.value("side") == state.value("procedure_side") == "left"
+        assert "procedure_side" not in {gap.id for gap in sop.missing_for_matching(state)}
+    assert sop.field("side") == sop.field("procedure_side")

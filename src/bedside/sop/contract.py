@@ -156,8 +156,12 @@ class Contract:
         forget()
 
     def field(self, name: str) -> Field | None:
-        """The field of that id; `None` where the contract has none."""
-        return next((field for field in self.fields if field.id == name), None)
+        """The field of that id; `None` where the contract has none.
+
+        "side" is the procedure's side, unless the contract has a field of that very name.
+        """
+        found = next((field for field in self.fields if field.id == name), None)
+        return self.field("procedure_side") if found is None and name == "side" else found
 
     # ---- what is missing
 

@@ -70,6 +70,10 @@ class Document:
     why: str = ""
 
 
+_KEPT = {"side": "procedure_side"}
+_ALSO = {**_KEPT, "procedure_side": "side"}
+
+
 @value
 class State:
     """One case under one contract. Immutable: every `with_` returns a new one."""
@@ -86,16 +90,19 @@ class State:
         return cls(sop=contract if isinstance(contract, str) else contract.id)
 
     def get(self, name: str) -> Known:
-        """The field; one that was never touched is unasked."""
-        return self.fields.get(name, Known())
+        """The field; one that was never touched is unasked. "side" is the procedure's side."""
+        found = self.fields.get(name)
+        if found is None and name in _ALSO:
+            found = self.fields.get(_ALSO[name])
+        return found or Known()
 
     def value(self, name: str) -> Any:
         """The field's value, `None` where it is not known."""
         return self.get(name).value
 
     def with_field(self, name: str, known: Known) -> State:
-        """With this field set."""
-        return replace(self, fields={**self.fields, name: known})
+        """With this field set; "side" is kept as the procedure's side."""
+        return replace(self, fields={**self.fields, _KEPT.get(name, name): known})
 
     def with_value(
         self,
