@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 
     _as_json = False
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """As argparse has it; remembers how wrong usage is to be said."""
         self._as_json = "--json" in (sys.argv[1:] if args is None else args)
         return super().parse_known_args(args, namespace)

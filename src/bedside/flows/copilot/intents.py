@@ -11,7 +11,7 @@ import yaml
 
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import phrase_key, tokenise
-from bedside.flows.copilot.query import Parsed
+from bedside.flows.copilot.query import Parsed, Query
 from bedside.record.needs import Category
 
 __all__ = ["FULL", "Intent", "classify", "intent_named"]
@@ -81,6 +81,14 @@ class Intent:
     known: bool = True
 
 
+def _fetched(query: Query) -> tuple[Category, ...]:
+    """The categories of a query; a class of medicine may stand among the problems ("opioid abuse")."""
+    more: tuple[Category, ...] = ()
+    if query.topic == "medications" and query.entity is not None:
+        more = ("conditions",) if query.entity.kind == "drug_class" else ()
+    return (*_TOPIC_FETCH[query.topic], *more)
+
+
 _UNKNOWN = Intent(
     name="unknown", fetch=FULL, mode="default", search=True, clinical=True, known=False
 )
@@ -130,7 +138,7 @@ def classify(text: str, parsed: Parsed) -> Intent:
         if parsed.queries[0].ask == "trend":
             name = "trend"
         fetch: tuple[Category, ...] = tuple(
-            dict.fromkeys(cat for query in parsed.queries for cat in _TOPIC_FETCH[query.topic])
+            dict.fromkeys(cat for query in parsed.queries for cat in _fetched(query))
         )
         return Intent(name=name, fetch=fetch, mode="default", search=False, clinical=False)
     words = [token.text for token in tokenise(text)]

@@ -135,7 +135,8 @@ class Threshold:
 class Query:
     """One thing to look up. `last` is "the last so many", `None` where not asked.
 
-    `visit` is a class of encounter or "", `field` one of the person's own data ("age").
+    `visit` is a class of encounter or "", `field` one of the person's own data ("age"), `unit` the
+    one asked for as UCUM writes it, "" where none was.
     """
 
     topic: Topic
@@ -147,6 +148,7 @@ class Query:
     last: int | None = None
     visit: str = ""
     field: str = ""
+    unit: str = ""
 
 
 @value
@@ -163,3 +165,5 @@ class Parsed:
     topics: tuple[str, ...] = ()
     windows: tuple[Window, ...] = ()
     asks: tuple[str, ...] = ()
+    unit: str = ""
+    """The unit asked for as UCUM writes it, "" where none was."""

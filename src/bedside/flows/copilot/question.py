@@ -70,6 +70,23 @@ _UNIT = frozenset(
         "years",
     ]
 )
+_ASKED_UNITS: dict[tuple[str, ...], str] = {
+    ("mmol", "/", "l"): "mmol/L",
+    ("mg", "/", "dl"): "mg/dL",
+    ("g", "/", "dl"): "g/dL",
+    ("g", "/", "l"): "g/L",
+    ("umol", "/", "l"): "umol/L",
+    ("micromol", "/", "l"): "umol/L",
+    ("mmol", "/", "mol"): "mmol/mol",
+    **dict.fromkeys([("lb",), ("lbs",), ("pounds",)], "[lb_av]"),
+    **dict.fromkeys([("kg",), ("kgs",), ("kilos",), ("kilograms",)], "kg"),
+    **dict.fromkeys([("inches",)], "[in_i]"),
+    **dict.fromkeys([("feet",)], "[ft_i]"),
+    **dict.fromkeys([("fahrenheit",)], "[degF]"),
+    **dict.fromkeys([("celsius",), ("centigrade",)], "Cel"),
+    ("mmhg",): "mm[Hg]",
+}
+"""Units in which a result may be asked for, said after it: "sugar in mmol/L", "weight in lbs"."""
 _YEARS = (1900, 2099)
 _PUNCTUATION = frozenset("?!.:;,-/+")
 _BOUNDARY = frozenset("?.;,/+!")
@@ -145,6 +162,9 @@ def _next(
     if window is not None:
         said = " ".join(words[at : window.end])
         return window.end, Piece(said=said, window=window.window)
+    unit = _unit_asked(words, at)
+    if unit is not None:
+        return unit
     phrase = _phrase(words, at, record, clinical)
     if phrase is not None:
         end, meanings = phrase
@@ -155,6 +175,14 @@ def _next(
     if (number := number_of(word)) is not None:
         return at + 1, Piece(said=word, number=number)
     return at + 1, Piece(said=word)
+
+
+def _unit_asked(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
+    for said, unit in _ASKED_UNITS.items():
+        end = at + len(said)
+        if at and tuple(words[at:end]) == said and number_of(words[at - 1]) is None:
+            return end, Piece(said="".join(said), meanings=(Meaning(kind="unit", key=unit),))
+    return None
 
 
 def _phrase(

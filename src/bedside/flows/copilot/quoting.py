@@ -22,6 +22,7 @@ from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity
 from bedside.flows.copilot.steps import is_own_step, step_of
 from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.person import age_on
 from bedside.flows.copilot.tools.sheet import Sheet, words_in
 from bedside.flows.flow import View
 from bedside.knowledge.needs import Hit
@@ -38,6 +39,18 @@ __all__ = [
     "passage_lines",
 ]
 
+_ADULT = 18
+_ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
+_CHILDREN = re.compile(
+    r"\b(?:child(?:ren|hood)?|p(?:a)?ediatrics?|infants?|neonat\w+|newborns?|adolescents?|teenagers?)\b",
+    re.IGNORECASE,
+)
+_A_CHILD = re.compile(
+    r"\b(?:child(?:ren)?|kids?|infants?|bab(?:y|ies)|toddlers?|newborns?|neonat\w+|p(?:a)?ediatric"
+    r"|(?:\d|1[0-7])[- ]?(?:(?:years?|yrs?|months?|weeks?)[- ]old|yo|y/o))\b",
+    re.IGNORECASE,
+)
+_OF_MEDICINES = {"drug", "medications", "plan"}
 _SURE = 0.6
 _MOST_QUOTED = 4
 _MOST_OPENING = 8
@@ -179,6 +192,7 @@ def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]
     hits = hits_of(view, "knowledge")
     if hits is None:
         return ()
+    hits = replace(hits, hits=tuple(hit for hit in hits.hits if not _of_another_age(view, hit)))
     about, must, least = groups_in(view), groups_in(view, "drug", "drug_class"), 1
     if view.plan.intent == "immunizations":
         must = (*must, _VACCINES)
@@ -201,6 +215,24 @@ def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]
         must=must,
         least=least,
     )
+
+
+def _of_another_age(view: View[Nothing], hit: Hit) -> bool:
+    """True of a passage that is not for this patient's age, where the patient, or with none open the question, is a child.
+
+    That is a guideline whose title says adults; of medicines any passage that does not speak of
+    children, since its doses would be read as the child's.
+    """
+    record = facts_of(view)
+    born = record.person.birth_date if record is not None else None
+    if born is None and not _A_CHILD.search(view.request.text):
+        return False
+    if born is not None and age_on(born, view.opened.as_of) >= _ADULT:
+        return False
+    source = hit.span.source
+    if _CHILDREN.search(f"{source.title} {hit.prefix} {hit.text}"):
+        return False
+    return view.plan.intent in _OF_MEDICINES or bool(_ADULTS.search(source.title))
 
 
 def _taken(record: RecordFacts) -> tuple[Group, ...]:

@@ -7,6 +7,7 @@ takes it from its neighbour ("latest HbA1c and creatinine"), one without a subje
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -19,7 +20,7 @@ from bedside.flows.copilot.query import Entity, EntityKind, Parsed, Query, Thres
 from bedside.flows.copilot.question import Piece, read
 from bedside.flows.copilot.subjects import query_of
 
-__all__ = ["Clause", "parse"]
+__all__ = ["Clause", "asks_what_for", "parse"]
 
 _ENTITY_KINDS = (
     "analyte",
@@ -32,6 +33,9 @@ _ENTITY_KINDS = (
     "allergen",
 )
 _MOST_QUERIES = 6
+_WHAT_FOR = re.compile(r"\bwhat\b.+\bfor\W*\Z|\bindication\b", re.IGNORECASE | re.DOTALL)
+_MEANING = re.compile(r"\bwhat\s+(?:do|does|did)\b.+\bmean\b", re.IGNORECASE | re.DOTALL)
+"""A meaning, not an average."""
 _MOST_COUNTED = 50
 
 
@@ -49,6 +53,7 @@ class Clause:
     window: Window | None = None
     bound: Threshold | None = None
     last: int | None = None
+    unit: str = ""
     either: bool = False
     broken: bool = False
 
@@ -83,8 +88,11 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
         topics=tuple(dict.fromkeys(topic for clause in clauses for topic in clause.topics)),
         windows=tuple(clause.window for clause in clauses if clause.window is not None),
         asks=tuple(sorted({op for clause in clauses for op in clause.ops})),
+        unit=next((clause.unit for clause in clauses if clause.unit), ""),
     )
     if unknown or not clauses or any(clause.broken for clause in clauses):
+        return parsed
+    if asks_what_for(text) or _MEANING.search(text):
         return parsed
     settled = None if _relates(clauses) else _settled(clauses)
     if settled is None:
@@ -95,10 +103,24 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
         if not made:
             return parsed
         queries += made
-    distinct = _without_members(tuple(dict.fromkeys(queries)))
+    distinct = _without_members(_once(queries))
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _once(queries: Sequence[Query]) -> tuple[Query, ...]:
+    """Each thing once, however often it was said ("blood group and Rh")."""
+    found: dict[Query, Query] = {}
+    for query in queries:
+        plain = query.entity and replace(query.entity, said="")
+        found.setdefault(replace(query, entity=plain), query)
+    return tuple(found.values())
+
+
+def asks_what_for(text: str) -> bool:
+    """True of "what is warfarin for", which asks for the reason and not whether she takes it."""
+    return _WHAT_FOR.search(text) is not None
 
 
 def _without_members(queries: tuple[Query, ...]) -> tuple[Query, ...]:
@@ -156,6 +178,7 @@ def _clause(pieces: Sequence[Piece]) -> Clause:
         "window": None,
         "bound": None,
         "last": None,
+        "unit": "",
         "broken": False,
     }
     for piece in pieces:
@@ -220,6 +243,10 @@ def _take_phrase(made: dict[str, Any], piece: Piece) -> None:
     )
     if entities:
         made["entities"].append(entities)
+        return
+    if (unit := piece.means("unit")) is not None:
+        made["broken"] = made["broken"] or made["unit"] not in {"", unit}
+        made["unit"] = unit
         return
     for kind, slot in (
         ("op", "ops"),

@@ -14,6 +14,7 @@ from bedside.flows.copilot.names import (
 )
 from bedside.flows.copilot.query import Entity
 from bedside.flows.copilot.tools.allergies import allergy_line
+from bedside.flows.copilot.tools.converted import tell_converted
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet
@@ -24,7 +25,14 @@ from bedside.record.monitoring import crossed_by
 from bedside.record.needs import Fact, RecordFacts
 from bedside.record.rows import says_none_known
 
-__all__ = ["figure_line", "shown_line", "tell_allergies", "tell_conflicts", "tell_entity"]
+__all__ = [
+    "figure_line",
+    "looked_at_results",
+    "shown_line",
+    "tell_allergies",
+    "tell_conflicts",
+    "tell_entity",
+]
 
 _MOST_STANDING = 3
 _MOST_PANEL = 5
@@ -52,9 +60,11 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         if says_none_known(allergy) or allergy.status in {"resolved", "inactive"}:
             continue
         if matching(entity, (allergy,)):
-            sheet.say(
+            line = (
                 f"Allergy or intolerance recorded: {allergy_line(allergy)} {sheet.cite(allergy)}."
             )
+            if not sheet.says(line):
+                sheet.say(line)
             found = True
             continue
         conflict = allergy_conflict(entity.key, allergy.name) if entity.kind == "drug" else None
@@ -81,8 +91,10 @@ def _rule(text: str, sheet: Sheet, *facts: Fact) -> None:
     sheet.calculated(text)
 
 
-def tell_entity(entity: Entity, record: RecordFacts, sheet: Sheet, *, earlier: bool) -> None:
-    """The standing of one named thing; or that it is not recorded."""
+def tell_entity(
+    entity: Entity, record: RecordFacts, sheet: Sheet, *, earlier: bool, unit: str = ""
+) -> None:
+    """The standing of one named thing, a figure in `unit` too; or that it is not recorded."""
     if entity.kind == "panel":
         members = panel_members(entity.key)
         told = [figure_line(key, record, sheet, earlier=earlier) for key in members]
@@ -93,17 +105,24 @@ def tell_entity(entity: Entity, record: RecordFacts, sheet: Sheet, *, earlier: b
         line = figure_line(entity.key, record, sheet, earlier=earlier)
         if line:
             sheet.say(line)
+            newest = readings_of(entity, record.of("observations"))[-1]
+            tell_converted(newest, entity, unit, sheet)
         else:
             sheet.say(f"Not recorded: {shown_name(entity.key)}.")
             sheet.missing(shown_name(entity.key))
             _given(entity, record, sheet)
         return
     _event(entity, record, sheet)
-    if entity.kind == "drug":
+    if entity.kind == "drug" and looked_at_results(record):
         for key in bearing_on("", (entity,)):
             seen = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
             if not seen and len(sheet.gaps) < _MOST_SOUGHT:
                 sheet.missing(shown_name(key))
+
+
+def looked_at_results(record: RecordFacts) -> bool:
+    """False where results were not fetched: then none of them is missing."""
+    return not record.total or "observations" in dict(record.total)
 
 
 def _given(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
@@ -127,8 +146,13 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     found = matching(entity, pools.get(entity.kind, ()))
     name = thing_name(entity)
     if not found:
+        if any(line.lower().startswith(entity.said) for line in sheet.lines):
+            return  # "smoking": told as what it is measured by
         among = {"drug": " among the medicines", "drug_class": " among the medicines"}
-        sheet.say(f"Not recorded{among.get(entity.kind, '')}: {name}.")
+        line = f"Not recorded{among.get(entity.kind, '')}: {name}."
+        if sheet.says(line):
+            return
+        sheet.say(line)
         sheet.missing(name)
         for fact in nearby(entity, record.of("conditions"))[:2]:
             sheet.say(f"Related: {shown_line(fact)} {sheet.cite(fact)}")
@@ -197,5 +221,5 @@ def tell_allergies(record: RecordFacts, sheet: Sheet) -> None:
     left = [fact for fact in facts if not sheet.cites(fact)]
     if left:
         also = "Allergies" if len(left) == len(facts) else "Other allergies"
-        listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in left[:6])
+        listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in left)
         sheet.say(f"{also}: {listed}.")

@@ -64,6 +64,8 @@ _COMPANIONS: dict[str, set[str]] = {
 
 def query_of(clause: Clause) -> tuple[Query, ...]:
     """The queries of one settled clause; empty where rules do not answer it."""
+    if clause.unit and not _measured(clause):
+        return ()
     if clause.fields:
         return _person(clause)
     topics = set(clause.topics)
@@ -81,6 +83,12 @@ def query_of(clause: Clause) -> tuple[Query, ...]:
     if topic in {"labs", "vitals"}:
         return _panel(clause, topic)
     return _list(clause, topic)
+
+
+def _measured(clause: Clause) -> bool:
+    """True where all that the clause names has readings, which alone are asked for in a unit."""
+    kinds = [one.kind for group in clause.entities for one in group]
+    return bool(kinds) and {"analyte"} >= set(kinds) and clause.bound is None
 
 
 # ---- the person
@@ -199,6 +207,7 @@ def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
             window=clause.window,
             threshold=clause.bound,
             last=clause.last,
+            unit=clause.unit,
         ),
     )
 

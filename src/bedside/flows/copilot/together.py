@@ -48,7 +48,10 @@ def _interactions(
         for rule, _, other in tables.between(generics, sorted(ingredients(fact)))[:1]:
             found.setdefault(other, (_GRAVITY[rule.severity], fact, rule.reference, rule.text))
     for _, fact, reference, text in sorted(found.values(), key=lambda row: row[0])[:_MOST]:
-        said = f"{_upper(thing_name(entity))} with {plain_name(fact)}: {text}"
+        name = thing_name(entity)
+        if any(text in line and name in line.lower() for line in sheet.lines):
+            continue  # told of the other medicine of the pair
+        said = f"{_upper(name)} with {plain_name(fact)}: {text}"
         _say(said, sheet, fact, reference)
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bedside.clinical.vocabulary import expand
+from bedside.core.context import Item
 from bedside.core.turn import Draft
+from bedside.flows.copilot.elsewhere import names_another
 from bedside.flows.copilot.findings import DocumentFinding, document_findings
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.names import analyte_key, bearing_on, matching, panel_members, shown_name
@@ -24,10 +27,12 @@ from bedside.flows.copilot.quoting import (
     papers_fit,
     passage_lines,
 )
+from bedside.flows.copilot.reading import asks_what_for
 from bedside.flows.copilot.relevance import Ranked, rank_facts
 from bedside.flows.copilot.rules import rule_draft
 from bedside.flows.copilot.standing import (
     figure_line,
+    looked_at_results,
     shown_line,
     tell_allergies,
     tell_conflicts,
@@ -38,9 +43,11 @@ from bedside.flows.copilot.together import tell_together
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
+from bedside.flows.copilot.windows import day_text
 from bedside.flows.flow import View
+from bedside.record.abnormal import short_name
 from bedside.record.insights import priorities
-from bedside.record.needs import Contradiction, Insight, RecordFacts, RecordNeed
+from bedside.record.needs import Contradiction, Fact, Insight, RecordFacts, RecordNeed
 
 __all__ = ["write_unaided"]
 
@@ -53,6 +60,8 @@ _MOST_GAPS = 3
 _NO_GAP = frozenset({"pain score"})
 """What bears on a question and is not missed where nobody wrote it down."""
 _LONG_ANSWER = 200
+_ALSO = 20
+"""Words kept back for the names of what found no room."""
 _FOCUSED = 60.0
 """Above this rank an entry is of the named thing or close to it, not only of the intent."""
 _GUIDELINE_SHARE, _DOCUMENT_SHARE = 0.35, 0.25
@@ -62,6 +71,15 @@ _PRESSING = {"drug", "plan", "medications"}
 """Intents whose answer may lead to a prescription: allergies stand before the rest."""
 _BROAD = {"plan", "unknown", "risk", "diagnosis", "question", "drug", "protocol"}
 _DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
+_ABNORMAL = re.compile(
+    r"\b(?:abnormal\w*|not normal|out of range|deranged|flagged)\b", re.IGNORECASE
+)
+_LACKING = re.compile(r"\b(?:missing|lack\w*|needs?|up to date|behind|due)\b", re.IGNORECASE)
+_GENERIC = frozenset(
+    ["who", "status", "score", "scores", "level", "result", "results", "test", "tests", "value"]
+)
+_LOOKUP = 6
+"""A question of so few words looks one thing up: what nobody named is no answer to it."""
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
 _CITED_SOURCE = re.compile(r"\s*\(source: .*?\)(?=\.?\s*\Z)", re.DOTALL)
@@ -81,6 +99,12 @@ def write_unaided(view: View[Nothing]) -> Draft:
         return sheet.draft(by="extractive")
     if not grounded(view.opened) or record is None:
         _knowledge(view, sheet, limit)
+        return sheet.draft(by="extractive")
+    if names_another(view.request.text, parsed_of(view), record):
+        whose = f" of {record.person.name}" if record.person.name else ""
+        sheet.count(f"The question names somebody else. The record open here is that{whose}.")
+        sheet.say("Nobody else's record is read from here: open that patient and ask there.")
+        sheet.missing("a record of the person named")
         return sheet.draft(by="extractive")
     documents_first = bool(view.request.documents or view.request.selected or of_a_letter(view))
     if documents_first:
@@ -138,7 +162,8 @@ def _grounded(
     view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int, *, after_document: bool
 ) -> None:
     parsed = parsed_of(view)
-    entities = parsed.entities[:_MOST_ENTITIES]
+    things = {(one.kind, one.key): one for one in reversed(parsed.entities)}  # each said first
+    entities = tuple(reversed(things.values()))[:_MOST_ENTITIES]
     overdue = bool(_DUE.search(view.request.text)) and not _VACCINE.search(view.request.text)
     if overdue and "overdue" not in view.request.text.lower() and not entities:
         awaited = [one for one in matching(_PREGNANCY, record.of("conditions")) if is_active(one)]
@@ -153,18 +178,21 @@ def _grounded(
     of_medicines = view.plan.intent in _MEDICINES or "medications" in parsed.topics
     _contradictions(record, parsed, sheet, limit, medicines=of_medicines)
     for entity in entities:
-        tell_entity(entity, record, sheet, earlier=limit > _LONG_ANSWER or len(entities) == 1)
+        earlier = limit > _LONG_ANSWER or len(entities) == 1
+        tell_entity(entity, record, sheet, earlier=earlier, unit=parsed.unit)
+        _reason(entity, view, record, sheet)
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
-    if not entities and not bearing and not overdue and view.plan.intent in _BROAD:
-        unnamed = view.plan.intent == "unknown" and not parsed.topics and bool(record.insights)
-        _leading(record, sheet, limit, medicines=of_medicines, unnamed=unnamed and _grave(record))
+    told = parsed.topics == ("allergies",) and not entities
+    if not (entities or bearing or overdue or told):
+        told = _of_the_whole(view, record, sheet, limit, medicines=of_medicines)
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
-    if view.plan.intent in _PRESSING or drugs:
+    if view.plan.intent in _PRESSING or "allergies" in (view.plan.intent, *parsed.topics) or drugs:
         tell_allergies(record, sheet)
-    if not overdue and not after_document:
+    if not (overdue or after_document or told):
         _bullets(view, record, parsed, sheet, limit)
-        _unmeasured(bearing, record, sheet)
+        if looked_at_results(record):
+            _unmeasured(bearing, record, sheet)
     if overdue and not sheet.lines:
         sheet.say("No rule finds a test overdue in this record.")
     if not sheet.lines:
@@ -172,20 +200,75 @@ def _grounded(
         sheet.missing("entries that bear on the question")
 
 
-def _leading(
-    record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool, unnamed: bool
-) -> None:
+def _reason(entity: Entity, view: View[Nothing], record: RecordFacts, sheet: Sheet) -> None:
+    """That no order says what a medicine is for, where that was asked."""
+    if entity.kind != "drug" or not asks_what_for(view.request.text):
+        return
+    orders = matching(entity, record.of("medications"))
+    if orders and not any("; for " in fact.line for fact in orders):
+        name = thing_name(entity)
+        sheet.say(f"Not recorded: what {name} is for.")
+        sheet.missing(f"what {name} is for")
+
+
+def _of_the_whole(
+    view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool
+) -> bool:
+    """What heads the answer to a question that names no entry; True where that is all of it."""
+    parsed = parsed_of(view)
+    if _abnormal(view, record, sheet, limit):
+        return True
+    unmatched = _unmatched(view, parsed, record.facts)
+    if unmatched:
+        _say_unmatched(unmatched, sheet)
+    if view.plan.intent in _BROAD:
+        _leading(record, sheet, limit, medicines=medicines)
+    return bool(unmatched) and len(view.request.text.split()) <= _LOOKUP
+
+
+def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
+    """The newest results that stand outside their range, where those were asked for."""
+    asked = _ABNORMAL.search(view.request.text) and "labs" in parsed_of(view).topics
+    if not asked:
+        return False
+    found = [one for one in record.insights if one.kind == "abnormal"]
+    left: list[Fact] = []
+    for one in found:
+        before = sheet.words
+        _insight(one, sheet, limit - _ALSO)
+        if sheet.words == before:
+            left.append(one.facts[0])
+    if left:
+        names = joined([f"{short_name(fact)} {sheet.cite(fact)}" for fact in left])
+        sheet.say(f"Also outside their range: {names}.")
+    if not found:
+        sheet.say("No rule finds a newest result outside its range.")
+    return True
+
+
+def _say_unmatched(words: Sequence[str], sheet: Sheet) -> None:
+    said = joined([f'"{word}"' for word in words[:_MOST_GAPS]])
+    sheet.count(f"Nothing in the record was matched to {said}.")
+    for word in words[:_MOST_GAPS]:
+        sheet.missing(word)
+
+
+def _unmatched(view: View[Nothing], parsed: Parsed, near: Sequence[Fact]) -> list[str]:
+    """The question's own words where it is of no known kind and no entry has any of them."""
+    if view.plan.intent != "unknown" or parsed.entities or parsed.topics:
+        return []
+    words = [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
+    meant = [one.replacement.lower() for one in expand(" ".join(words))]
+    lines = " ".join(fact.line.lower() for fact in near)
+    return [] if any(word in lines for word in (*words, *meant)) else words
+
+
+def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:
     """The gravest findings by rule head a question about the patient as a whole."""
-    if unnamed:
-        sheet.say("The record names nothing of this kind; what rules find gravest is:")
     for one in _of_first_rank(record, medicines=medicines):
         if all(sheet.cites(fact) for fact in one.facts):
             continue
         _insight(one, sheet, limit)
-
-
-def _grave(record: RecordFacts) -> bool:
-    return any(one.severity != "info" for one in priorities(record))
 
 
 def _of_first_rank(record: RecordFacts, *, medicines: bool) -> Sequence[Insight]:
@@ -243,7 +326,12 @@ def _bullets(
     view: View[Nothing], record: RecordFacts, parsed: Parsed, sheet: Sheet, limit: int
 ) -> None:
     """Entries in order of relevance; the readings of one analyte together in one line."""
+    if view.plan.intent == "immunizations" and _LACKING.search(view.request.text):
+        sheet.say("Which are missing is not worked out here: no immunisation schedule is applied.")
+        sheet.missing("immunisation schedule")
     ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
+    if "medications" in parsed.topics:  # "what HF meds is he taking": those before what they treat
+        ranked = sorted(ranked, key=_taken_last)
     facts = [one.fact for one in _focused(ranked, view, parsed) if not sheet.cites(one.fact)]
     if parsed.windows:
         facts = [fact for fact in facts if parsed.windows[0].holds(day_of(fact))] or facts[:3]
@@ -281,6 +369,10 @@ def _bullets(
         written += 1
         if written == _MOST_BULLETS:
             break
+
+
+def _taken_last(one: Ranked) -> bool:
+    return not (one.fact.category == "medications" and is_active(one.fact) and one.rank > _FOCUSED)
 
 
 def _focused(ranked: Sequence[Ranked], view: View[Nothing], parsed: Parsed) -> list[Ranked]:
@@ -370,8 +462,7 @@ def _quoted(
     excerpts = [one for one in document_sentences(view) if one.text not in rows]
     if not excerpts:
         return
-    spans = [one.item.span for one in excerpts]
-    titles = list(dict.fromkeys(span.source.title for span in spans if span is not None))
+    titles = list(dict.fromkeys(_title(one.item) for one in excerpts))
     lead = f"In the document ({titles[0]}):" if len(titles) == 1 else "In the documents:"
     room = min(share, _left(sheet, limit)) - words_in(lead)
     lines: list[str] = []
@@ -385,6 +476,14 @@ def _quoted(
         sheet.gap()
         for line in (lead, *lines):
             sheet.say(line)
+
+
+def _title(item: Item) -> str:
+    """A document's title and date: what it says was so on that day."""
+    if item.span is None:
+        return "undated"
+    source = item.span.source
+    return f"{source.title}, {day_text(source.dated)}" if source.dated else source.title
 
 
 def _guidelines(view: View[Nothing], sheet: Sheet, limit: int) -> None:

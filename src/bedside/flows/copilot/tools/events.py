@@ -139,6 +139,9 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
         pool = [*record.of("conditions"), *record.of("procedures")]
         found = nearby(entity, pool)
         return _distinct(found)[:3]
+    if query.topic == "medications" and entity.kind == "drug_class":
+        problems = record.of("conditions")
+        return _distinct([fact for fact in problems if entity.key in fact.name.lower()])[:3]
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []
@@ -158,8 +161,10 @@ def _line(fact: Fact) -> str:
     match fact.category:
         case "medications":
             dose = f", {fact.dosage}" if fact.dosage else ""
+            old = ", stale" if fact.stale and is_active(fact) else ""
             return (
-                f"{name}: {fact.status or 'status not recorded'}, ordered {when_text(fact)}{dose}"
+                f"{name}: {fact.status or 'status not recorded'}, ordered {when_text(fact)}"
+                f"{dose}{old}"
             )
         case "conditions":
             return f"{name}, {_standing(fact)}"

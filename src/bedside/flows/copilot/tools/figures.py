@@ -7,12 +7,14 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from bedside.flows.copilot.names import shown_name
 from bedside.flows.copilot.query import Query
+from bedside.flows.copilot.tools.converted import tell_converted
 from bedside.flows.copilot.tools.readings import (
     Reading,
     by_moment,
     in_window,
     passing,
     readings_of,
+    same_unit,
     units_of,
 )
 from bedside.flows.copilot.tools.sheet import Sheet
@@ -35,6 +37,8 @@ def answer_figures(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     facts = record.of("observations")
     found = in_window(readings_of(query.entity, facts), query.window)
     name = shown_name(query.entity.key) or query.entity.said
+    if query.ask != "latest" and not all(same_unit(query.unit, one.unit) for one in found):
+        return False
     if not found:
         _none(query, name, readings_of(query.entity, facts), sheet)
         return True
@@ -102,6 +106,7 @@ def _latest(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool
         return _latest_against(query, name, found, sheet)
     newest = found[-1]
     sheet.say(f"{name}: {newest.dated}{_stale(newest)} {sheet.cite(newest.fact)}.")
+    tell_converted(newest, query.entity, query.unit, sheet)
     _same_time(newest, found, sheet)
     _appraisal(newest, sheet)
     earlier = [one for one in found if one.fact.when != newest.fact.when]
@@ -332,8 +337,10 @@ def _any(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
         sheet.calculated(f"0 of {many} {bound}")
         return True
     last = kept[-1]
+    earlier = query.window is None and found[-1] not in kept
+    lead = "Yes at an earlier time, not at the latest" if earlier else "Yes"
     sheet.say(
-        f"Yes: {name}{span} was {bound} in {len(kept)} of {many}, most recently "
+        f"{lead}: {name}{span} was {bound} in {len(kept)} of {many}, most recently "
         f"{last.dated} {sheet.cite(last.fact)}."
     )
     if edge is not last:

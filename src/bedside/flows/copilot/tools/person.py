@@ -11,7 +11,8 @@ from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["age_on", "answer_person"]
 
-_GROUP = {"address": "contact", "phone": "contact", "background": "origin"}
+_GROUP = {"address": "contact", "phone": "contact", "background": "origin", "pcp": "origin"}
+_DOCTOR = "general practitioner "
 
 
 def age_on(birth: date, day: date) -> int:
@@ -23,14 +24,17 @@ def answer_person(query: Query, record: RecordFacts, sheet: Sheet, *, today: dat
     """Answer from the demographics line; `False` where the record has no such line to cite."""
     group = _GROUP.get(query.field, "identity")
     lines = record.of("demographics")
+    if query.field == "pcp":
+        lines = [fact for fact in lines if _DOCTOR in fact.line]
     line = next((fact for fact in lines if fact.group == group), None)
     if line is None and group == "identity":
         line = next((fact for fact in lines if not fact.group), None)
     if line is None:
         if group == "identity":
             return False
-        sheet.missing(query.field)
-        sheet.say(f"No {query.field} is recorded.")
+        what = "primary care doctor" if query.field == "pcp" else query.field
+        sheet.missing(what)
+        sheet.say(f"No {what} is recorded.")
         return True
     return _field(query, record, line, sheet, today=today)
 
@@ -62,7 +66,7 @@ def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today
     said_lines = [fact for fact in lines if query.field == "demographics" or fact is line]
     for fact in sorted(said_lines, key=lambda fact: fact is not line):
         sheet.say(f"{fact.line} {sheet.cite(fact)}")
-    return query.field in {"demographics", "address", "phone", "background"}
+    return query.field in {"demographics", "address", "phone", "background", "pcp"}
 
 
 def _deceased(record: RecordFacts, mark: str, sheet: Sheet) -> None:

@@ -100,6 +100,10 @@ class Sheet:
         """Add a line: a sentence or a list entry."""
         self._lines.append(line)
 
+    def says(self, line: str) -> bool:
+        """True when that line was said already."""
+        return line in self._lines
+
     def cites(self, fact: Fact) -> bool:
         """True when the entry was cited already."""
         return (f"{fact.source.id}:0", fact.source.revision) in self._numbers
