@@ -245,3 +245,28 @@ def test_a_question_that_is_answered_with_questions_stands_once_and_then_returns
     assert [turn["asked"] for turn in turns[:2]] == ["procedure_side", "procedure_side"]
     assert turns[2]["asked"] != "procedure_side"
     assert turns[3]["asked"] == turns[2]["asked"]  # it stands for the first time
+
+
+def test_an_answer_to_another_question_is_not_taken_for_a_procedures_name(talk):
+    for words in ("insurence hopefully", "ok, please go on", "no allergies"):
+        _first, second = talk(["hello", words])
+        assert second["state"]["procedure"].get("said") is None, words
+    _first, second = talk(["hello", "tummy tuck"])
+    assert second["state"]["procedure"]["said"] == "tummy tuck"
+
+
+def test_a_whole_opening_is_read_under_the_contract_that_it_names(talk):
+    (turn,) = talk(
+        ["hi so my mum is 74 and needs her left hip done, arthritis, she takes eliquis and has af. we live in nakuru"]
+    )  # fmt: skip
+    assert turn["state"]["sop"] == "THR"
+    fields = {
+        name: one["value"]
+        for name, one in turn["state"]["fields"].items()
+        if one["value"] is not None
+    }
+    assert fields == {
+        "who": "carer", "age": 74, "procedure_side": "left", "hip_reason": "arthritis",
+        "blood_thinners": True, "current_medicines": ("eliquis",),
+        "key_comorbidities": ("irregular heartbeat",), "country_of_residence": "Kenya",
+    }  # fmt: skip

@@ -267,6 +267,20 @@ def test_the_writers_own_illness_is_not_the_patients() -> None:
     assert "diabetes" not in str(found.get("key_comorbidities"))
 
 
+def test_a_choice_that_is_ruled_out_is_not_chosen() -> None:
+    assert read("insurance wont cover so cash", asked="funding_source") == {
+        "funding_source": "self"
+    }
+    assert read("not the left, the right one", asked="procedure_side") == {
+        "procedure_side": "right"
+    }
+
+
+def test_a_no_that_belongs_to_another_field_answers_that_alone() -> None:
+    found = read("no she is not pregnant", "IVF", asked="previous_ivf", who="carer")
+    assert found == {"pregnant_now": False}
+
+
 def test_every_reading_quotes_its_words() -> None:
     contract = find("CABG")
     text = "My father, 61, lives in Pune, needs a bypass. He takes clopidogrel. No allergies."

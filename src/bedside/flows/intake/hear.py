@@ -9,6 +9,7 @@ from typing import Any, Literal
 from bedside.core.turn import Change
 from bedside.core.value import value
 from bedside.flows.intake import consent
+from bedside.flows.intake.answers import goes_on
 from bedside.flows.intake.book import Book
 from bedside.flows.intake.case import CHOOSE, CONFLICT, Alert, Case, applied, change
 from bedside.flows.intake.lexicon import countries
@@ -225,7 +226,15 @@ def _procedure(
         words = next((one["w"].strip() for one in _LOOKING.finditer(text) if _named(one["w"])), "")
         if words and not case.procedure_words:
             return contract, "unknown", [change("procedure_words", words)]
-        other = age_in(text) or countries(text) or declines(text) or doubts(text) or nothing(text)
+        other = (
+            age_in(text)
+            or countries(text)
+            or declines(text)
+            or doubts(text)
+            or nothing(text)
+            or goes_on(text)
+            or any(one.strong for one in read_message(text, contract, case.facts).said)
+        )
         if asked and not case.procedure_words and not other and _short(text):
             return contract, "unknown", [change("procedure_words", text.strip())]
         return contract, "", []

@@ -87,6 +87,13 @@ _IS_FINE = re.compile(
 )
 
 
+_IS_NOT = re.compile(
+    r"\s+(?:\w+\s+)?(?:won'?t|won’t|will not|doesn'?t|doesn’t|does not|didn'?t|did not|isn'?t|is not|refused?|denied|rejected|can'?t|cannot|not going)\b(?!\s+(?:know|sure))",
+    re.IGNORECASE,
+)
+"""Behind a choice that is named to be ruled out: "insurance won't cover it"."""
+
+
 _ANEW = re.compile(r"\band (?:there|i|we|he|she|it|my|also)\b|\bbut\b", re.IGNORECASE)
 
 
@@ -194,7 +201,7 @@ def choices_in(field: Field, text: str) -> list[Value]:
         for match in phrase_pattern((name.replace("_", " "), *words, *more)).finditer(text):
             if NOT_BEFORE.search(text[: match.start()]) or question_at(text, match.start()):
                 continue
-            if _IS_FINE.match(text, match.end()):
+            if _IS_FINE.match(text, match.end()) or _IS_NOT.match(text, match.end()):
                 continue
             found.append(Value(value=name, start=match.start(), end=match.end()))
     longest = [
@@ -294,7 +301,7 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
 
 
 _PLAIN_WORD = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|so)\W+)*(?:yes|yeah|yep|yup|(?:no|nope)(?=\W*[,.;]|\s+(?:i|we|he|she|it|my)\b))\b",
+    r"^\W*(?:(?:oh|well|um+|ah|so)\W+)*(?:yes|yeah|yep|yup|(?:no|nope)(?=\W*[,.;]))\b",
     re.IGNORECASE,
 )
 """A yes or no that stands before what else is told."""

@@ -174,7 +174,8 @@ def list_free(field: Field, context: Context) -> Value | None:
                 found = tuple(_parts(match["w"]))
                 if not found:
                     continue
-                return Value(value=found, start=match.start("w"), end=match.end("w"))
+                ends = match.start("w") + match["w"].rfind(found[-1]) + len(found[-1])
+                return Value(value=found, start=match.start("w"), end=ends)
     return _none_named(field, text)
 
 

@@ -75,6 +75,7 @@ _AGE = tuple(
         rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
         r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?[MF](?![\w])",
         rf"\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:,|\s*\()\s*(?P<n>\d{{1,3}})(?=\s*[,)])",
+        rf"\b{RELATIVE}(?:'s|’s| is| has just turned| just turned| turned)\s+(?:now |about |almost |nearly |only )?(?P<n>\d{{2,3}})(?=\s*(?:$|[.,;!?)]|and\b|but\b|now\b|years?\b))",
         r"(?:^|(?<=\s))(?:im|i am)\s+(?P<n>\d{2})(?=\s+(?:btw|by the way)\b)",
         (
             rf"\b(?:i am|i'm|im|i’m|she is|she's|he is|he's|they are|just turned|turned|turning)\s+"

@@ -22,6 +22,7 @@ _CARER = re.compile(
     r"|\b(?:this|it|all|treatment|operation|surgery)(?: is|'s)? (?:all )?(?:about|for) (?:him|her|them)\b"
     r"|(?:^|(?<=[.!?]\s))\W*(?:mum|mom|mummy|dad|daddy|papa|mama|nan|gran|grandma|grandpa)(?:'s|’s)?\s+(?:left|right|both|needs?|has|had|is|can)\b"
     rf"|\b(?:meri|mere|mera)\s+{RELATIVE}\b|\b(?:help|get) (?:him|her) (?:operated|treated|seen|sorted)\b|\bhelp (?:him|her)\b"
+    r"|\bfor (?:mum|mom|mummy|dad|daddy|papa|mama|nan|nana|gran|granny|grandma|grandpa)\b"
     rf"|\boptions for (?:my|our)\s+{RELATIVE}\b"
     r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
     r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे (?:पिता|पापा)|माँ के लिए|पिता(?:जी)? के लिए)"
