@@ -42,6 +42,11 @@ def data(name: str) -> Any:
 
 def phrase_pattern(words: Sequence[str]) -> re.Pattern[str]:
     """Any of the phrases as whole words, the longest first, whatever their case and blanks."""
+    return _compiled(tuple(words))
+
+
+@functools.lru_cache(maxsize=2_048)
+def _compiled(words: tuple[str, ...]) -> re.Pattern[str]:
     parts = [
         r"\s+".join(re.escape(bit) for bit in word.split())
         for word in sorted(set(words), key=len, reverse=True)
