@@ -41,6 +41,11 @@ class Who:
             return False
         return bool(self.roles & (_BOUND if self.patients is not None else _CARE))
 
+    def leads(self, case: str) -> bool:
+        """May the actor work at this intake case? Of the records of patients it opens nothing."""
+        named = self.patients is None or case in self.patients
+        return "coordinator" in self.roles and named
+
 
 _CARE = frozenset({"clinician", "safety"})
 _BOUND = _CARE | {"patient"}

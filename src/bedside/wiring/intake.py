@@ -24,8 +24,8 @@ from bedside.flows.intake.case import load as load_case
 from bedside.flows.trace import TurnResult
 from bedside.storage import access, conversations
 from bedside.storage.tables.record import patient as patient_table
-from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Ask, Who
+from bedside.wiring.cases import is_case
 from bedside.wiring.engine import Engine
 from bedside.wiring.running import Event
 from bedside.wiring.uploads import intake_upload
@@ -115,23 +115,7 @@ async def require_case(engine: Engine, who: Who, case: str) -> None:
     Raises:
         NotFound: there is none in this scope, or it is the record of a patient and no case.
     """
-
-    def work(connection: Connection) -> bool:
-        there = connection.execute(
-            select(patient_table.c.id).where(
-                patient_table.c.tenant == who.tenant,
-                patient_table.c.id == case,
-                patient_table.c.revision == 0,
-            )
-        ).first()
-        talk = connection.execute(
-            select(session_table.c.flow).where(
-                session_table.c.tenant == who.tenant, session_table.c.id == case
-            )
-        ).scalar()
-        return there is not None and talk in {None, "intake"}
-
-    if not await engine.store.read(work):
+    if not await engine.store.read(lambda c: is_case(c, who.tenant, case)):
         raise NotFound("case", case, hint="Leave the case out to begin a new one.")
 
 

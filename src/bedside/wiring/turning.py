@@ -45,6 +45,7 @@ from bedside.storage.secret import kept_secret
 from bedside.storage.store import Store
 from bedside.wiring import companion_after, records
 from bedside.wiring.ask import Who
+from bedside.wiring.cases import may_work
 from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import BUILT_IN, flow_named
@@ -99,6 +100,13 @@ class Turning:
             slow=(uploads.KIND,),
         )
 
+    async def _may_ask(self, request: TurnRequest, who: Who) -> bool:
+        case = request.patient
+        if case is None or who.sees(case):
+            return True
+        own = request.flow == "intake" and request.session == case
+        return own and await self.store.read(lambda c: may_work(c, who, str(case)))
+
     @property
     def tables(self) -> list[dict[str, Any]]:
         """The interaction and dosing tables in force, in the order in which they speak."""
@@ -108,7 +116,7 @@ class Turning:
         self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
     ) -> TurnResult:
         """Run one turn; its jobs begin when its answer is out, and never delay it."""
-        if request.patient is not None and not who.sees(request.patient):
+        if not await self._may_ask(request, who):
             raise AccessDenied("this patient's record", need="a token that names the patient")
         flow = flow_named(request.flow)
         override = request.option("model") or None

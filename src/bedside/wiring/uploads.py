@@ -26,6 +26,7 @@ from bedside.storage import access
 from bedside.storage.store import Store
 from bedside.wiring import records
 from bedside.wiring.ask import Who
+from bedside.wiring.cases import may_work
 
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
@@ -180,7 +181,7 @@ def extraction_handler(
 
 
 def _grant(connection: Connection, clock: Clock, who: Who, case: str, *, purpose: str) -> Grant:
-    if not who.sees(case):
+    if not may_work(connection, who, case):
         raise AccessDenied("this case", need="a token that names it")
     records.check_patient(connection, who.tenant, PatientId(case))
     return access.grant(

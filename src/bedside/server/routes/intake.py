@@ -82,7 +82,7 @@ class SopBody(BaseModel):
 
 
 def _may_talk(who: Who, case: str) -> None:
-    if not who.sees(case):
+    if not (who.sees(case) or who.leads(case)):
         raise AccessDenied("this case", need="a token that names it")
 
 
