@@ -49,7 +49,7 @@ async def _summarise(engine: Engine, options: argparse.Namespace, who: Who) -> i
         model=options.model,
         call=not options.no_call,
         folder=folder,
-        form=options.format,
+        form=options.format or "json",
     )
 
     def tell(done: int, total: int) -> None:
@@ -84,11 +84,11 @@ async def _one(
     if options.json:
         body = (
             turn
-            if options.format == "json"
+            if options.format in {None, "json"}
             else {**turn, "rendered": rendered(turn, text, options.format, at=engine.clock.now())}
         )
         _print(options, {"file": str(file), **body}, "")
-    elif options.format != "json":
+    elif options.format is not None:
         sys.stdout.write(rendered(turn, text, options.format, at=engine.clock.now()))
     else:
         _print(options, turn, _text(turn))

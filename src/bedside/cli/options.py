@@ -117,7 +117,7 @@ def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     run = actions.add_parser("summarise", parents=[common], help="summary and plan of notes")
     run.add_argument("paths", nargs="+", metavar="PATH", help="files, or folders of notes")
     run.add_argument("--out", metavar="DIR", help="one file a note; done ones are left as they are")
-    run.add_argument("--format", choices=FORMATS, default="json")
+    run.add_argument("--format", choices=FORMATS, help="default: words here, JSON in --out")
     run.add_argument("--patient", metavar="ID", help="whose notes these are")
     run.add_argument("--model", metavar="M", help="provider:model for this turn")
     run.add_argument("--no-call", action="store_true", help="assemble the first call only")

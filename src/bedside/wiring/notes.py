@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from datetime import date
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -102,23 +103,44 @@ async def note_text(data: bytes, *, name: str) -> str:
 
 
 def read_summary(data: bytes, *, name: str) -> Any:
-    """A summary to evaluate, from its file: of a turn of ours, the summary, plan and chunks alone.
+    """A summary to evaluate, from its file: JSON, or plain text and Markdown as text.
+
+    Of a turn of ours the summary, plan and chunks alone. What is called JSON, or begins as JSON, has
+    to be JSON.
 
     Raises:
-        BadInput: it is not valid JSON, or no object.
+        BadInput: it is empty, not UTF-8, or not valid JSON.
     """
     try:
-        tree = json.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
-        raise BadInput(name, why="it is not UTF-8", do="Give a summary as JSON.") from None
+        raise BadInput(name, why="it is not UTF-8", do=_GIVE) from None
+    if not text:
+        raise BadInput(name, why="it is empty", do=_GIVE)
+    if _PAGE.match(text):
+        raise BadInput(name, why="it is an HTML page", do=_GIVE)
+    if text[0] not in "{[" and not name.lower().endswith(".json"):
+        return text
+    try:
+        tree = json.loads(text)
     except json.JSONDecodeError as error:
+        if text[0] == "[" and _LINK.match(text):
+            return text
         why = f"it is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})"
-        raise BadInput(name, why=why, do="Give a summary as JSON.") from None
+        raise BadInput(name, why=why, do=_GIVE) from None
     except (ValueError, RecursionError):
-        raise BadInput(name, why="it is not valid JSON", do="Give a summary as JSON.") from None
-    if not isinstance(tree, dict):
-        raise BadInput(name, why="it is no JSON object", do="Give a summary as an object.")
-    return only_summary(tree)
+        raise BadInput(name, why="it is not valid JSON", do=_GIVE) from None
+    if isinstance(tree, dict):
+        return only_summary(tree)
+    if isinstance(tree, list):
+        return tree
+    raise BadInput(name, why="it is no JSON object or array", do=_GIVE)
+
+
+_GIVE = "Give a summary as JSON, Markdown or plain text."
+_PAGE = re.compile(r"<(?:!doctype html|html)\b", re.IGNORECASE)
+_LINK = re.compile(r"\[[^\[\]{}\"\n]+\][(\s:]")
+"""How a Markdown text may begin that is no JSON: "[x] Done", "[Title](...)"."""
 
 
 def only_summary(tree: dict[str, Any]) -> dict[str, Any]:

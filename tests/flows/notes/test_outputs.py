@@ -192,6 +192,41 @@ def test_our_own_summary_passes_the_evaluator(home, turn, capsys):
     ] == [0] * 4
 
 
+@pytest.mark.parametrize("form", ["json", "md", "fhir"])
+def test_every_format_of_ours_passes_the_evaluator(home, capsys, form):
+    (home / "n.txt").write_text(TEXT, encoding="utf-8")
+    _, out = run(capsys, "summarise", str(home / "n.txt"), "--format", form)
+    (home / f"s.{form}").write_text(out, encoding="utf-8")
+    code, out = run(
+        capsys, "evaluate", str(home / f"s.{form}"), "--note", str(home / "n.txt"), "--json"
+    )
+    report = json.loads(out)
+    assert code == 0
+    assert len(report["items"]) > 3
+    assert report["citation_coverage"] == 1.0
+    assert {
+        name: tally["wrong"] for name, tally in report["faithfulness"].items() if tally["wrong"]
+    } == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("s.json", b"not json", "not valid JSON"),
+        ("s.json", b"7", "no JSON object"),
+        ("s.txt", b"  \n", "empty"),
+        ("s.txt", bytes(range(256)), "not UTF-8"),
+        ("s.html", b"<!doctype html><html></html>", "HTML page"),
+    ],
+)
+def test_a_file_that_is_no_summary_is_a_clear_error(home, capsys, name, data, words):
+    (home / "n.txt").write_text(TEXT, encoding="utf-8")
+    (home / name).write_bytes(data)
+    code, out = run(capsys, "evaluate", str(home / name), "--note", str(home / "n.txt"), "--json")
+    assert code == 1
+    assert words in json.loads(out)["error"]["detail"]
+
+
 def test_a_large_note_without_line_breaks_is_summarised(home, capsys):
     words = "The patient reports pain in the left knee for 3 weeks. " * 9_500  # 0.5 MB
     (home / "big.txt").write_text(words, encoding="utf-8")

@@ -79,6 +79,9 @@ def test_sections_and_the_evaluator_keep_nothing(client):
         "/v1/notes/evaluate", json={"note": TEXT, "summary": turn, "html": True}
     ).json()
     assert worse["section_mismatches"] == 1
+    plain = {"note": TEXT, "summary": "## Plan\n\n- Fly to the moon.\n"}
+    assert client.post("/v1/notes/evaluate", json=plain).json()["orphan_claims"] == 1
+    assert client.post("/v1/notes/evaluate", json={"note": TEXT, "summary": 7}).status_code == 422
     assert worse["html"].lstrip().lower().startswith("<!doctype html")
 
 

@@ -199,12 +199,13 @@ def _written(
             line("")
         line(f"## {TITLES[part]}")
         for one in statements:
-            item("- ", one.text, one.start, one.end, inferred=False)
+            item(f"- {_over(one)}", one.text, one.start, one.end, inferred=False)
     if plan:
         line("")
         line("## Plan")
         for order in plan:
-            item(f"{order.number}. ", order.text, order.start, order.end, inferred=found.by_model)
+            lead = f"{order.number}. {_over(order)}"
+            item(lead, order.text, order.start, order.end, inferred=found.by_model)
     text = "\n".join(lines)
     findings = [
         Finding(id="G1", want="remove" if removed else "pass", detail=_counts(removed)),
@@ -218,6 +219,11 @@ def _written(
         findings=tuple(findings),
     )
     return Draft(text=text, missing=found.missing), verdict
+
+
+def _over(one: Statement | Recommendation) -> str:
+    """The note's own heading over an item that does not say what it is about."""
+    return f"{one.about}: " if one.about else ""
 
 
 def _contradictions(found: Summarised) -> list[Finding]:
@@ -238,7 +244,7 @@ def _of_allergies(one: Statement) -> bool:
 
 
 _NO_ALLERGY = re.compile(
-    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*:? (?:none|nil|no\b|denied|negative)|denies .{0,30}allerg",
+    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*[:,\s]+(?:none|nil|no\b|denied|negative)|denies .{0,30}allerg",
     re.IGNORECASE,
 )
 

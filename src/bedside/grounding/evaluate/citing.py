@@ -29,6 +29,8 @@ _LOOSE = re.compile(
     r"chunk[\s_-]?(?P<chunk>\d+)\D{0,12}(?P<start>\d+)\D{1,5}(?P<end>\d+)", re.IGNORECASE
 )
 _SPAN = re.compile(r"^\D{0,12}(?P<start>\d+)\s*[-–:]\s*(?P<end>\d+)\D{0,3}$")
+_LOST_BREAK = re.compile(r"(?<=[.?!]),(?=\s?(?:[A-Z]|\d{1,2}\.))|,(?=\d{1,2}\.\s)")
+"""The comma that an export on one line puts for a line break."""
 _LIKE = re.compile(r"chunk[\s_-]?\d|\bsection,|\d+\s*[-–]\s*\d+\s*\)?$", re.IGNORECASE)
 _NEAR = 3
 
@@ -95,8 +97,19 @@ class NoteText:
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
-        """Spans of its sentences, in order."""
-        return sentences(self.text)
+        """Spans of its sentences, in order; none runs over a heading or a lost line break."""
+        cuts = {one.start for one in self.sections}
+        cuts |= {match.end() for match in _LOST_BREAK.finditer(self.text)}
+        ends = sorted(cuts)
+        found: list[tuple[int, int]] = []
+        for start, end in sentences(self.text):
+            at = start
+            for cut in ends[bisect_right(ends, start) : bisect_left(ends, end)]:
+                found.append((at, at + len(self.text[at:cut].rstrip())))
+                at = cut + len(self.text[cut:end]) - len(self.text[cut:end].lstrip())
+            if at < end:
+                found.append((at, end))
+        return [(a, b) for a, b in found if a < b]
 
     def holder(self, start: int, end: int) -> tuple[str, ChunkPlace] | None:
         """The first chunk that holds the span whole: in an overlap, the lower one."""

@@ -1,6 +1,6 @@
 """Items of a summary and a plan, whoever wrote them. Pure.
 
-Read are: this package's JSON; any nesting of objects and arrays that end in objects with a text (and
+Read are: this package's JSON; the narratives of a FHIR Composition; any nesting of objects and arrays that end in objects with a text (and
 perhaps a source) or in plain strings; JSON text of these; and plain text or Markdown, a sentence an
 item. What stands where a text is expected and is none becomes a problem, never an exception.
 """
@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.core.value import value
+from bedside.grounding.evaluate.composition import is_fhir, narrative_lines
 from bedside.language.sentences import sentences
 
 __all__ = ["Given", "GivenChunk", "GivenItem", "read_summary"]
@@ -59,13 +60,17 @@ _PLAN = re.compile(
     r"plan|recommend|order|action|next_?steps?|follow_?up|todo|instruction", re.IGNORECASE
 )
 _CITED = re.compile(
-    r"[ \t]*[\[(]?(?P<source>(?:Source:\s*)?[^\[\]()\n:;]{1,80}? section, chunk_\d+:\d+-\d+)[\])]?[ \t]*"
+    r"[ \t]*[\[(`]?(?P<source>(?:Source:\s*)?[^\[\]()`\n:;]{1,80}? section, chunk_\d+:\d+-\d+)[\])`]?[ \t]*"
 )
 _FENCE = re.compile(r"^\s*```(?:json)?[ \t]*\n(.*?)\n```\s*$", re.DOTALL)
 _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?P<a>.+?)|\**(?P<b>[A-Z][^.!?\n:]{1,60}):\**|(?P<c>[A-Z][A-Z /&,-]{2,60}))\s*$"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪·]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]+")
+_REMARK = re.compile(r"^[ \t]*>")
+_LABEL = re.compile(r"^\*\*[^*\n]{1,120}:\*\*[ \t]+")
+_CONFIDENCE = re.compile(r"[ \t]*\(confidence [\d.]+\)[ \t]*$")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>#|!~])")
 _MOST_DEEP = 12
 
 
@@ -169,6 +174,8 @@ def _is_turn(whole: Mapping[str, Any]) -> bool:
 
 def _from(data: object, part: Part, problems: list[str]) -> list[GivenItem]:
     whole = _mapping(data)
+    if whole is not None and is_fhir(whole):
+        return _from_narratives(whole, part)
     if whole is not None and _is_turn(whole):
         plan = _mapping(whole.get("plan"))
         whole = {**whole, "plan": None if plan is None else plan.get("recommendations")}
@@ -192,6 +199,20 @@ def _from(data: object, part: Part, problems: list[str]) -> list[GivenItem]:
                 )
             ]
     return list(_walk(data, part, "", "", problems, 0))
+
+
+def _from_narratives(whole: Mapping[str, Any], part: Part) -> list[GivenItem]:
+    found: list[GivenItem] = []
+    for line in narrative_lines(whole):
+        kind: Part = "plan" if _PLAN.search(line.title) else part
+        where = f"{line.where}.text[{len(found)}]"
+        cited = _CITED.search(line.text)
+        for one in [line.text] if cited else _sentences(line.text):
+            text, source = _split(one)
+            found.append(
+                GivenItem(part=kind, section=line.title, where=where, text=text, source=source)
+            )
+    return found
 
 
 def _walk(
@@ -297,7 +318,11 @@ def _plain(text: str, part: Part, section: str, where: str) -> Iterator[GivenIte
             section = (heading["a"] or heading["b"] or heading["c"]).strip(" *:#")
             part = "plan" if _PLAN.search(section) else "summary"
             continue
+        if _REMARK.match(line):
+            continue  # a quotation in Markdown: a remark on the summary
         bare = _BULLET.sub("", line).strip()
+        if _CITED.search(bare):
+            bare = _ESCAPED.sub(r"\1", _CONFIDENCE.sub("", _LABEL.sub("", bare)))
         for one in _sentences(bare):
             said, source = _split(one)
             if any(char.isalnum() for char in said):

@@ -40,12 +40,12 @@ class SummariseBody(NoteBody):
 
 
 class EvaluateBody(BaseModel):
-    """A summary and the note that it is of; `summary` may hold its plan and chunks."""
+    """A summary and the note that it is of; `summary` may hold its plan and chunks, or be text."""
 
     model_config = ConfigDict(extra="forbid")
 
     note: str = Field(max_length=MOST_CHARACTERS)
-    summary: dict[str, Any]
+    summary: dict[str, Any] | list[Any] | Annotated[str, Field(max_length=MOST_CHARACTERS)]
     plan: dict[str, Any] | list[Any] | None = None
     html: bool = False
 
@@ -82,7 +82,10 @@ async def evaluate(body: EvaluateBody, request: Request, who: Caller) -> dict[st
     engine: Engine = request.app.state.engine
     engine.may_ask(who, "clinician")
     found = await asyncio.to_thread(
-        evaluate_note, only_summary(body.summary), note=body.note, plan=body.plan
+        evaluate_note,
+        only_summary(body.summary) if isinstance(body.summary, dict) else body.summary,
+        note=body.note,
+        plan=body.plan,
     )
     report = found.to_dict()
     return {**report, "html": found.html()} if body.html else report

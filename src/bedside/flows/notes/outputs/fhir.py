@@ -117,11 +117,16 @@ def _sources(turn: Mapping[str, Any]) -> list[str]:
 def _sections(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for part in PARTS:
-        lines = [(_said(item, "text"), item["source"], "") for item in turn["summary"][part]]
+        lines = [(_label(item), item["text"], item["source"], "") for item in turn["summary"][part]]
         if lines:
             found.append(_section(part, TITLES[part], lines, ordered=False))
     plan = [
-        (_said(item, "recommendation"), item["source"], item["hallucination_guard_note"] or "")
+        (
+            _label(item),
+            item["recommendation"],
+            item["source"],
+            item["hallucination_guard_note"] or "",
+        )
         for item in turn["plan"]["recommendations"]
     ]
     if plan:
@@ -129,17 +134,17 @@ def _sections(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _said(item: Mapping[str, Any], key: str) -> str:
-    return f"{item['about']}: {item[key]}" if item.get("about") else item[key]
+def _label(item: Mapping[str, Any]) -> str:
+    return f"<b>{_xml(item['about'])}:</b> " if item.get("about") else ""
 
 
 def _section(
-    key: Part | str, title: str, lines: list[tuple[str, str, str]], *, ordered: bool
+    key: Part | str, title: str, lines: list[tuple[str, str, str, str]], *, ordered: bool
 ) -> dict[str, Any]:
     tag = "ol" if ordered else "ul"
     items = "".join(
-        f"<li>{_xml(text)} <i>({_xml(source)})</i>{f' <b>{_xml(guard)}</b>' if guard else ''}</li>"
-        for text, source, guard in lines
+        f"<li>{label}{_xml(text)} <i>({_xml(source)})</i>{f' <b>{_xml(guard)}</b>' if guard else ''}</li>"
+        for label, text, source, guard in lines
     )
     code, display = _CODES[key]
     return {

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 def to_markdown(turn: Mapping[str, Any]) -> str:
     """Summary and plan with each item's citation, then what was removed or is missing."""
     title = (turn.get("note") or {}).get("title") or "Note"
-    lines = [f"# {_plain(title)}", "", _by(turn), ""]
+    lines = [f"# {_plain(title)}", "", f"> {_by(turn)}", ""]
     for part in PARTS:
         items = turn["summary"][part]
         if not items:
@@ -35,7 +35,7 @@ def to_markdown(turn: Mapping[str, Any]) -> str:
                 f"(confidence {item['confidence']:g})"
             )
             if item["hallucination_guard_note"]:
-                lines.append(f"   Look twice: {_plain(item['hallucination_guard_note'])}")
+                lines.append(f"   > Look twice: {_plain(item['hallucination_guard_note'])}")
         lines.append("")
     for name, key in (("Removed", "removed"), ("Missing", "missing"), ("Degraded", "degraded")):
         found = turn.get(key) or []

@@ -1,0 +1,108 @@
+"""Summaries that come as FHIR, Markdown or an export without line breaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bedside.grounding import evaluate_note
+
+NOTE = (
+    "HPI\n\nShe takes lisinopril 20 mg daily.\n\nASSESSMENT AND PLAN\n\nCough.\nStop lisinopril.\n"
+)
+SAMPLES = Path(__file__).parents[2] / "../shared/data/notes/mtsamples/mtsamples_dev.jsonl"
+
+
+def narrative(*sections: tuple[str, str]) -> dict[str, object]:
+    return {
+        "resourceType": "Composition",
+        "status": "preliminary",
+        "section": [
+            {"title": title, "text": {"status": "generated", "div": f"<div>{body}</div>"}}
+            for title, body in sections
+        ],
+    }
+
+
+def cited(words: str, section: str, chunk: str) -> str:
+    at = NOTE.index(words)
+    return f"{section} section, {chunk}:{at}-{at + len(words)}"
+
+
+def test_a_composition_is_read_by_its_narratives_alone():
+    source = cited("Stop lisinopril.", "ASSESSMENT AND PLAN", "chunk_1")
+    tree = {
+        "resourceType": "Bundle",
+        "entry": [
+            {
+                "resource": narrative(
+                    ("Medicines", "<p>She takes lisinopril 200 mg daily.</p>"),
+                    (
+                        "Plan",
+                        f"<ol><li><b>Cough:</b> Stop lisinopril. <i>({source})</i> <b>Look twice</b></li></ol>",
+                    ),
+                )
+            },
+            {"resource": {"resourceType": "Device", "deviceName": [{"name": "X"}]}},
+        ],
+    }
+    report = evaluate_note(tree, note=NOTE)
+    first, second = report.items
+    assert (first.item.text, first.item.part) == ("She takes lisinopril 200 mg daily.", "summary")
+    assert "doses" in {one.kind for one in first.findings}
+    assert (second.item.text, second.item.part) == ("Stop lisinopril.", "plan")
+    assert second.findings == ()
+
+
+@pytest.mark.parametrize("div", ["", "<div>", "<li><li>", "<b>x", 5, None])
+def test_a_broken_narrative_is_no_crash(div):
+    tree = {"resourceType": "Composition", "section": [{"title": "A", "text": {"div": div}}, 7]}
+    assert len(evaluate_note(tree, note=NOTE).items) <= 1
+
+
+def test_markdown_with_labels_citations_and_remarks_is_read_as_its_items():
+    source = cited("Stop lisinopril.", "ASSESSMENT AND PLAN", "chunk_1")
+    text = (
+        "# Note\n\n> Extracted by rule. A draft.\n\n## Plan\n\n"
+        f"1. **Cough:** Stop lisinopril. `{source}` (confidence 1)\n   > Look twice: it is open.\n"
+    )
+    (one,) = evaluate_note(text, note=NOTE).items
+    assert (one.item.text, one.item.part) == ("Stop lisinopril.", "plan")
+    assert one.findings == ()
+
+
+def test_a_lost_line_break_does_not_carry_a_denial_or_a_relative_over():
+    note = (
+        "FAMILY HISTORY: ,Mother had a stroke.,REVIEW OF SYSTEMS: ,No fever.,PHYSICAL EXAM: ,HEENT: Grossly "
+        "normal.,NECK: Supple.,SPECIMENS: ,1. Renal pelvis.,2. Ureter."
+    )
+    items = [
+        {"text": words, "source": None}
+        for words in ("HEENT: Grossly normal.", "NECK: Supple.", "Renal pelvis.")
+    ]
+    report = evaluate_note({"objective_findings": items}, note=note)
+    kinds = {found.kind for one in report.items for found in one.findings}
+    assert kinds == {"orphan_claim"}
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="the measuring data is not here")
+def test_a_notes_own_words_raise_hardly_any_alarm():
+    from bedside.core.ids import SourceId
+    from bedside.core.source import Source
+    from bedside.flows.notes.extractive import extract
+    from bedside.flows.notes.note import Note, StoredNote
+    from bedside.flows.notes.summary import summary_json
+
+    checked = wrong = 0
+    for line in SAMPLES.read_text(encoding="utf-8").splitlines()[:60]:
+        text = json.loads(line)["text"]
+        source = Source(id=SourceId("n"), revision=1, kind="note", title="n")
+        note = Note(StoredNote(source=source, text=text))
+        summary = {"summary": summary_json(extract(note)[0]), "chunks": note.chunks_json()}
+        for one in evaluate_note(summary, note=text).items:
+            checked += 1
+            wrong += any(found.kind != "duplicate" for found in one.findings)
+    assert checked > 1_500
+    assert wrong <= 0.002 * checked
