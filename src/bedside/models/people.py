@@ -33,8 +33,12 @@ _CAP = (
 )
 _INITIAL = r"(?:[A-Z]\.)"
 _PARTICLE = r"(?:van|von|der|den|de|del|della|la|le|da|dos|das|di|bin|binti|ibn|al|el|ter|ten)"
-_NAME = rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{0,3}"
-_FULL = rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{1,3}"
+_NAME = (
+    rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{0,3}"
+)
+_FULL = (
+    rf"(?:{_INITIAL} ?){{0,3}}{_CAP}(?:[ \t]+(?:{_PARTICLE}[ \t]+)*(?:{_INITIAL}|{_CAP}))" + "{1,3}"
+)
 _UPPER = r"[A-Z][A-Z'’-]{2,}(?:[ \t]+[A-Z][A-Z'’-]*\.?){0,3}"
 _TITLE = (
     r"(?:Mr|Mrs|Ms|Mx|Miss|Master|Dr|Drs|Doctor|Prof|Professor|Nurse|Rev|Reverend|Sir|Dame|Lady|Fr|Sgt|Capt|Lt|Col|"
