@@ -137,7 +137,71 @@ def test_filters_that_leave_nothing_say_so(room, doctor) -> None:
 def test_an_unrelated_query_finds_nothing_and_says_why(room, doctor) -> None:
     found = room.search_now(doctor, need("pizza restaurants near Rome"))
     assert found.hits == ()
-    assert found.why_empty == "nothing is close enough among 4 passages"
+    assert (
+        found.why_empty == "none of its words is in any of 4 passages, and none is close in meaning"
+    )
+
+
+NO_WORD = "the query holds no word to search by, only signs or words too common"
+UNKNOWN = "none of its words is in any of 4 passages"
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("?! ... --- ;;", NO_WORD),
+        ("\N{GRINNING FACE}", NO_WORD),
+        ("मधुमेह की दवा", UNKNOWN),
+        ("جرعة الميتفورمين", UNKNOWN),
+        ("糖尿病", UNKNOWN),
+        (" ".join(f"xq{number}" for number in range(800)), UNKNOWN),
+        (
+            "inhaler restaurants of Rome and of Naples and of Palermo by the sea in winter",
+            "nothing is close enough among 4 passages",
+        ),
+    ],
+)
+@pytest.mark.parametrize("retriever", ["hybrid", "lexical"])
+def test_a_query_that_can_find_nothing_says_which_it_is(
+    room, doctor, query, why, retriever
+) -> None:
+    found = room.search_now(doctor, need(query, retriever=retriever))
+    assert found.hits == ()
+    if why == UNKNOWN and retriever == "hybrid":
+        why += ", and none is close in meaning"
+    assert found.why_empty == why
+
+
+def test_words_too_common_to_search_by_are_said_to_be(room, doctor) -> None:
+    found = room.search_now(doctor, need("what is the", retriever="lexical"))
+    assert (found.hits, found.why_empty) == ((), NO_WORD)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COLCHICINE ATTACK",
+        "ｃｏｌｃｈｉｃｉｎｅ ａｔｔａｃｋ",
+        "colchi\N{ZERO WIDTH SPACE}cine \N{RIGHT-TO-LEFT OVERRIDE}attack",
+        "cólchicine áttack",
+        "colchicine\n\n\nattack",
+        "colchicine \x00\x07 attack",
+        "痛風 colchicine attack",
+        ("colchicine attack " * 300)[:5_000],
+    ],
+)
+def test_however_it_is_written_a_query_finds_the_same_first(room, doctor, query) -> None:
+    for retriever in ("hybrid", "lexical"):
+        assert ids(room.search_now(doctor, need(query, retriever=retriever)))[0] == "gout"
+
+
+def test_what_cannot_be_seen_is_not_embedded() -> None:
+    from bedside.knowledge.question import read_question
+
+    plain = read_question("metformin dose")
+    for text in ("ｍｅｔｆｏｒｍｉｎ dose", "met\N{ZERO WIDTH SPACE}formin dose"):
+        assert read_question(text).spoken == plain.spoken
+        assert read_question(text).terms == plain.terms
 
 
 def test_an_empty_library_says_so(store, clock, doctor) -> None:

@@ -131,7 +131,7 @@ def _rarity(
     if len(segments) > 1:
         names = [
             first.names[n] if n < len(first.names) else beyond[n - len(first.names)]
-            for n in numbers.tolist()
+            for n in map(int, numbers)
         ]
         for segment in segments[1:]:
             places = np.array([segment.terms.get(name, -1) for name in names], dtype=np.int64)

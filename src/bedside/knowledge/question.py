@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -76,7 +77,12 @@ class Question:
 
 
 def read_question(text: str) -> Question:
-    """Read a query; the vector is added by whoever has an embedder. Words after the 64th fall."""
+    """Read a query; the vector is added by whoever has an embedder. Words after the 64th fall.
+
+    Letters of other widths and marks that cannot be seen (zero-width spaces, directions) do not part a
+    word from itself.
+    """
+    text = _plain(text)
     written = stems(text)[:_MOST_WORDS]
     terms: dict[str, float] = {}
     groups: dict[str, set[str]] = {}
@@ -111,6 +117,14 @@ def read_question(text: str) -> Question:
         names=frozenset(words(text)),
         sorts=sought(text),
     )
+
+
+def _plain(text: str) -> str:
+    """Compatibility forms as common letters, and no invisible marks."""
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFKC", text)
+    return "".join(char for char in composed if unicodedata.category(char) != "Cf")
 
 
 def _weight(expansion: Expansion) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from sqlalchemy import Connection, and_, func, select
 
@@ -15,6 +16,7 @@ from bedside.core.source import Span
 from bedside.knowledge.bulk import bulk, bulk_knowledge, cut_at_sentence
 from bedside.knowledge.embed.protocol import Embedder
 from bedside.knowledge.index.rows import load_patient, pending, source_value
+from bedside.knowledge.index.scoring import frequency
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
 from bedside.knowledge.near import Near, Outside, with_vectors
@@ -39,6 +41,7 @@ _RESERVE_MS, _RESERVE_SHARE = 50, 0.1
 """Kept back from the deadline for reading bulk text, so that it comes before whoever waits leaves."""
 _EMBED_SHARE = 0.6
 """Share of the deadline that the query's embedding may take before words must do alone."""
+_NO_WORD = "the query holds no word to search by, only signs or words too common"
 
 
 class Knowledge:
@@ -47,6 +50,7 @@ class Knowledge:
     `embedder` is `None` where no model is at hand: then words alone serve, and every result says so.
     `outside` is an index that searches where knowledge has more vectors than memory is to hold;
     `None` leaves all of it to the snapshots. A patient's documents are always read from their rows.
+    `folder` is where a large library lies loaded between processes (`knowledge.index.kept`).
     """
 
     def __init__(
@@ -56,12 +60,13 @@ class Knowledge:
         embedder: Embedder | None,
         clock: Clock,
         outside: Outside | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
         self._outside = outside if embedder else None
         dim = embedder.dim if embedder else 1
-        self.snapshots = Snapshots(model=embedder.id if embedder else None, dim=dim)
-        self._words = Snapshots(model=None, dim=dim)
+        self.snapshots = Snapshots(model=embedder.id if embedder else None, dim=dim, folder=folder)
+        self._words = Snapshots(model=None, dim=dim, folder=folder)
 
     async def search(self, grant: Grant, need: SearchNeed) -> Hits:
         """`search_now` in a thread."""
@@ -110,16 +115,23 @@ class Knowledge:
             return self._named(grant, need, found, seconds=seconds)
         return self._filled(grant, need, found, seconds=seconds)
 
-    def warm(self, tenant: str) -> None:
-        """Load a tenant's knowledge (and the shared one) now, so that no search waits for it."""
+    def warm(self, tenant: str) -> int:
+        """Load a tenant's knowledge (and the shared one) now, so that no search waits for it.
+
+        A large library is kept in a file for the next process. Returns how many chunks are held.
+        """
         tenants = list(dict.fromkeys([tenant, SHARED_TENANT]))
 
-        def load(connection: Connection) -> None:
+        def load(connection: Connection) -> int:
             outside = self._outside is not None and self._outside.serves(connection, tenants)
-            for name in tenants:
-                (self._words if outside else self.snapshots).at(connection, name)
+            held = [(self._words if outside else self.snapshots).at(connection, n) for n in tenants]
+            return sum(len(segment) for one in held for segment in one.segments)
 
-        self._store.read_now(load)
+        count = self._store.read_now(load)
+        for name in tenants:
+            self.snapshots.keep(name)
+            self._words.keep(name)
+        return count
 
     # ---- the search itself ----------------------------------------------------------------------
 
@@ -170,6 +182,8 @@ class Knowledge:
         if not segments:
             nothing = "no guidelines" if need.corpus == "knowledge" else "no indexed documents"
             return Hits(why_empty=nothing, degraded=degraded)
+        if not question.names and not need.fresh:
+            return Hits(why_empty=_NO_WORD, degraded=degraded)
         degraded += self._not_ready(connection, grant, need)
         if near is not None and near.found is not None and self._outside is not None:
             late, missed = self._outside.behind(connection, _tenants(grant))
@@ -204,7 +218,7 @@ class Knowledge:
             elif need.retriever == "dense" and degraded:
                 why = degraded[-1]
             elif not ranking.ranked:
-                why = f"nothing is close enough among {ranking.searched} passages"
+                why = _why_nothing(segments, question, ranking.searched)
             else:
                 why = "what was found has just been removed, or is too long to be shown whole"
         return Hits(
@@ -309,6 +323,16 @@ class Knowledge:
             replace(hit, rank=len(found.hits) + number) for number, hit in enumerate(more, 1)
         )
         return replace(found, hits=(*found.hits, *placed))
+
+
+def _why_nothing(segments: Sequence[Segment], question: Question, searched: int) -> str:
+    """Why no passage came over a threshold: a query of no words, of words unknown here, or too far."""
+    if not question.terms:
+        return _NO_WORD
+    if not any(frequency(segments, term) for term in question.terms):
+        and_meaning = "" if question.vector is None else ", and none is close in meaning"
+        return f"none of its words is in any of {searched} passages{and_meaning}"
+    return f"nothing is close enough among {searched} passages"
 
 
 def _tenants(grant: Grant) -> list[str]:

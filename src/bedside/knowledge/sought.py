@@ -14,7 +14,7 @@ from enum import IntFlag
 from bedside.clinical.drugs import generic_of
 from bedside.language.stems import words
 
-__all__ = ["Sort", "sort_of", "sought"]
+__all__ = ["Sort", "headings", "sort_of", "sought"]
 
 
 class Sort(IntFlag):
@@ -148,6 +148,11 @@ def sort_of(path: str) -> Sort:
             if pattern.search(heading):
                 return sort
     return Sort.NONE
+
+
+def headings() -> str:
+    """The patterns of headings with their sorts, in one text; it differs where `sort_of` may."""
+    return "\n".join(f"{int(sort)} {pattern.pattern}" for pattern, sort in _HEADINGS)
 
 
 def sought(text: str) -> Sort:

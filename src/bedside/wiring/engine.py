@@ -371,9 +371,10 @@ class Engine:
             raise Unavailable("the store", why=type(error).__name__) from None
 
     async def start_background(self) -> None:
-        """Close cut turns, begin to embed what waits and to do the jobs that are due."""
+        """Close cut turns; begin to load knowledge, to embed what waits, to do the jobs that are due."""
         await self.store.write(lambda c: turns.recover(c, now=self.clock.now()))
         self._background = [
+            asyncio.create_task(self.texts.load_ahead()),
             asyncio.create_task(self.texts.keep_embedding()),
             asyncio.create_task(self.turning.jobs.forever()),
         ]

@@ -83,7 +83,11 @@ class Texts:
     @cached_property
     def _knowledge(self) -> Knowledge:
         return Knowledge(
-            self._store, embedder=self._embedder, clock=self._clock, outside=self.outside
+            self._store,
+            embedder=self._embedder,
+            clock=self._clock,
+            outside=self.outside,
+            folder=self._settings.cache / "knowledge",
         )
 
     def embedder_id(self) -> str:
@@ -109,6 +113,17 @@ class Texts:
         if need.corpus == "knowledge" and grant.tenant not in self._loaded:
             await asyncio.to_thread(self._knowledge.warm, grant.tenant)
             self._loaded.add(grant.tenant)
+
+    async def load_ahead(self) -> None:
+        """`load` for the settings' tenant before anybody asks: a model and 100,000 chunks take seconds.
+
+        Where there is no knowledge nothing is loaded. What fails here, a search will say.
+        """
+        tenant = self._settings.tenant
+        with suppress(BedsideError):
+            if tenant not in self._loaded and await asyncio.to_thread(self._knowledge.warm, tenant):
+                self._loaded.add(tenant)
+                await self.warm()
 
     # ---- search
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -14,7 +16,7 @@ from bedside.core.ids import SourceId
 from bedside.core.source import Source
 from bedside.knowledge.embed.protocol import Floats2d
 from bedside.knowledge.index.entry import Document, Entry
-from bedside.knowledge.sought import sort_of
+from bedside.knowledge.sought import headings, sort_of
 from bedside.storage.tables.knowledge import chunk_vector, chunk_words, knowledge_change
 from bedside.storage.tables.source import chunk, source
 
@@ -24,7 +26,9 @@ __all__ = [
     "load_knowledge",
     "load_patient",
     "pending",
+    "reading",
     "source_value",
+    "sources_digest",
 ]
 
 _AT_ONCE = 200
@@ -99,37 +103,61 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
     )
     own_words = and_(chunk_words.c.tenant == chunk.c.tenant, chunk_words.c.chunk == chunk.c.id)
     columns = [column for column in source.c if column.name not in {"text", "sha256"}]
+    documents = {
+        (row.tenant, row.id, row.revision): document_of(row)
+        for row in connection.execute(select(*columns).where(scope))
+    }
     rows = connection.execute(
         select(
-            chunk.c.id.label("chunk"),
-            chunk.c.section.label("path"),
+            chunk.c.id,
+            chunk.c.tenant,
+            chunk.c.source,
+            chunk.c.revision,
+            chunk.c.section,
             chunk_words.c.length,
             chunk_words.c.data,
-            *columns,
         )
         .select_from(chunk.join(source, of_source).join(chunk_words, own_words))
         .where(scope)
         .order_by(chunk.c.id)
     ).all()
     vectors = _vectors(connection, scope, of_source, model) if model else {}
-    documents: dict[tuple[str, str, int], Document] = {}
-    found: list[Entry] = []
-    for row in rows:
-        key = (row.tenant, row.id, row.revision)
-        if key not in documents:
-            documents[key] = document_of(row)
-        found.append(
-            Entry(
-                id=row.chunk,
-                document=documents[key],
-                words=row.data,
-                length=row.length,
-                vectors=vectors.get((row.tenant, row.chunk)),
-                aside=bool(_ASIDE.fullmatch(row.path.rpartition(" > ")[2].strip())),
-                sort=int(sort_of(row.path)),
-            )
+    return [
+        Entry(
+            id=name,
+            document=documents[tenant, of, revision],
+            words=data,
+            length=length,
+            vectors=vectors.get((tenant, name)),
+            aside=_aside(path),
+            sort=int(sort_of(path)),
         )
-    return found
+        for name, tenant, of, revision, path, length, data in rows
+    ]
+
+
+@functools.lru_cache(maxsize=20_000)
+def _aside(path: str) -> bool:
+    return bool(_ASIDE.fullmatch(path.rpartition(" > ")[2].strip()))
+
+
+def reading() -> str:
+    """A fingerprint of how headings are read into entries; another reading makes other entries."""
+    return hashlib.sha256(f"{_ASIDE.pattern}\0{headings()}".encode()).hexdigest()
+
+
+def sources_digest(connection: Connection, tenant: str) -> str:
+    """A digest of every source of a tenant's shared knowledge: which, of which state and content."""
+    columns = [column for column in source.c if column.name not in {"text", "created_at"}]
+    rows = connection.execute(
+        select(*columns)
+        .where(source.c.tenant == tenant, source.c.patient.is_(None), source.c.kind == "guideline")
+        .order_by(source.c.id, source.c.revision)
+    )
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(repr(tuple(row)).encode())
+    return digest.hexdigest()
 
 
 def _vectors(
@@ -142,10 +170,10 @@ def _vectors(
         .select_from(chunk_vector.join(chunk, own).join(source, of_source))
         .where(scope, source.c.state == "ready", chunk_vector.c.model == model)
         .order_by(chunk_vector.c.chunk, chunk_vector.c.window)
-    )
+    ).all()
     blobs: dict[tuple[str, str], list[bytes]] = {}
-    for row in rows:
-        blobs.setdefault((row.tenant, row.chunk), []).append(row.data)
+    for tenant, name, data in rows:
+        blobs.setdefault((tenant, name), []).append(data)
     return {
         key: np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(parts), -1)
         for key, parts in blobs.items()

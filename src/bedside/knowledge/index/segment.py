@@ -8,6 +8,7 @@ from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from bedside.knowledge.words import halves
 
 __all__ = ["Segment"]
 
+_ARRAYS = (
+    "lengths", "aside", "sorts", "prints", "stems", "times", "bounds", "chunks", "counts", "offsets",
+)  # fmt: skip
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
@@ -56,6 +60,9 @@ class Segment:
                 place = places[key] = len(self.documents)
                 self.documents.append(document)
             owner[index] = place
+        self._label(owner)
+
+    def _label(self, owner: Ints) -> None:
         self.owner: Ints = owner
         self.superseded = np.array([d.superseded for d in self.documents], dtype=bool)
         self.labels: dict[str, list[int]] = {}
@@ -105,19 +112,60 @@ class Segment:
                     why=f"they have {block.shape[1]} columns, and the embedder gives {self.dim}",
                     do="Choose the embedder that made them.",
                 )
-        self.vectors: Floats2d = (
+        vectors = (
             np.ascontiguousarray(np.concatenate(list(blocks.values())), dtype=np.float32)
             if blocks
             else np.zeros((0, self.dim), dtype=np.float32)
         )
-        self.window_owner: Ints = np.repeat(
+        owner = np.repeat(
             np.fromiter(blocks, dtype=np.int32, count=len(blocks)),
             [len(block) for block in blocks.values()],
         )
-        self.window_bounds = np.searchsorted(self.window_owner, np.arange(len(self.ids) + 1))
-        changes = np.flatnonzero(np.diff(self.window_owner, prepend=-1))
+        self._lay(vectors, owner)
+
+    def _lay(self, vectors: Floats2d, owner: Ints) -> None:
+        self.vectors, self.window_owner = vectors, owner
+        self.window_bounds = np.searchsorted(owner, np.arange(len(self.ids) + 1))
+        changes = np.flatnonzero(np.diff(owner, prepend=-1))
         self.window_start: NDArray[np.int64] = changes
-        self.with_vector: Ints = self.window_owner[changes]
+        self.with_vector: Ints = owner[changes]
+
+    @classmethod
+    def restored(
+        cls,
+        *,
+        ids: Sequence[str],
+        names: Sequence[str],
+        documents: Sequence[Document],
+        dim: int,
+        arrays: Mapping[str, NDArray[Any]],
+    ) -> Segment:
+        """The segment whose parts these are, as `arrays` gave them. Nothing is copied."""
+        made = cls.__new__(cls)
+        made._restore(ids, names, documents, dim, arrays)  # noqa: SLF001 - its own
+        return made
+
+    def _restore(
+        self,
+        ids: Sequence[str],
+        names: Sequence[str],
+        documents: Sequence[Document],
+        dim: int,
+        arrays: Mapping[str, NDArray[Any]],
+    ) -> None:
+        self.ids, self.documents, self.dim = list(ids), list(documents), dim
+        self.terms = {name: number for number, name in enumerate(names)}
+        for name in _ARRAYS:
+            setattr(self, name, arrays[name])
+        self.alive, self.whole = np.ones(len(ids), dtype=bool), True
+        self._label(arrays["owner"])
+        self._lay(arrays["vectors"], arrays["window_owner"])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that `restored` takes; the rest is derived from them."""
+        return {
+            name: getattr(self, name) for name in (*_ARRAYS, "owner", "vectors", "window_owner")
+        }
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -147,7 +195,7 @@ class Segment:
     @cached_property
     def names(self) -> list[str]:
         """Every stem, in the order of the numbers."""
-        return list(self.terms)
+        return [*self.terms]
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:

@@ -1,0 +1,248 @@
+"""A large library's file: equal to the rows, of their very state, whole or not there."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from sqlalchemy import update
+
+from bedside.knowledge.document import Upload
+from bedside.knowledge.index import snapshot
+from bedside.knowledge.index.rows import load_knowledge
+from bedside.knowledge.index.segment import Segment
+from bedside.knowledge.index.snapshot import Snapshots
+from bedside.knowledge.ingest import embed_pending, ingest
+from bedside.knowledge.needs import Filters, SearchNeed
+from bedside.knowledge.search import Knowledge
+from bedside.knowledge.writing import remove
+from bedside.storage.store import Store
+from bedside.storage.tables.knowledge import chunk_vector
+from bedside.testing.embedder import HashedEmbedder
+
+EMBEDDER = HashedEmbedder()
+WORDS = [f"word{number}" for number in range(60)]
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch) -> None:
+    """Every library is large enough."""
+    monkeypatch.setattr(snapshot, "LEAST_KEPT", 1)
+
+
+@pytest.fixture
+def library(store, clock) -> Store:
+    random = Random(5)
+    uploads = []
+    for number in range(12):
+        parts = "\n\n".join(
+            f"## Part {part}\n\n" + " ".join(random.choices(WORDS, k=40)) for part in range(4)
+        )
+        front = f"specialty: s{number % 3}\nconditions: [c{number}]\npublished: 2024-0{number % 9 + 1}-03"
+        text = f"---\n{front}\n---\n# Guideline {number}\n\n{parts}\n\n## References\n\n1. word1.\n"
+        uploads.append(Upload(name=f"g{number}.md", data=text.encode()))
+    ingest(store, uploads, tenant="clinic", clock=clock, embedder=EMBEDDER)
+    embed_pending(store, EMBEDDER)
+    return store
+
+
+def snapshots(folder: Path | None, model: str | None = EMBEDDER.id) -> Snapshots:
+    return Snapshots(model=model, dim=EMBEDDER.dim, folder=folder)
+
+
+def loaded(store: Store, held: Snapshots) -> Segment:
+    found = store.read_now(lambda c: held.at(c, "clinic"))
+    (segment,) = found.segments
+    return segment
+
+
+def file_of(folder: Path) -> Path:
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, library) -> Path:
+    """With the file of the library in it."""
+    made = tmp_path / "kept"
+    held = snapshots(made)
+    loaded(library, held)
+    assert held.keep("clinic")
+    return made
+
+
+@pytest.fixture
+def rows_read(monkeypatch) -> list[str]:
+    """Which tenants were read from rows."""
+    read: list[str] = []
+
+    def watched(connection, tenant, **how):
+        read.append(tenant)
+        return load_knowledge(connection, tenant, **how)
+
+    monkeypatch.setattr(snapshot, "load_knowledge", watched)
+    return read
+
+
+def everything(segment: Segment) -> dict[str, object]:
+    """All that a segment tells, by its public parts."""
+    return {
+        "ids": segment.ids,
+        "documents": segment.documents,
+        "labels": segment.labels,
+        "dim": segment.dim,
+        "whole": segment.whole,
+        **{
+            name: (own.dtype.str, own.shape, own.tobytes())
+            for name, own in vars(segment).items()
+            if isinstance(own, np.ndarray)
+        },
+        "terms": segment.terms,
+        "frequencies": segment.frequencies.tolist(),
+    }
+
+
+def test_what_the_file_gives_equals_what_the_rows_give(library, folder, rows_read) -> None:
+    from_file = loaded(library, snapshots(folder))
+    assert rows_read == []
+    from_rows = loaded(library, snapshots(None))
+    assert rows_read == ["clinic"]
+    assert everything(from_file) == everything(from_rows)
+
+
+def test_a_search_answers_alike_from_file_and_from_rows(
+    library, folder, clock, doctor, rows_read
+) -> None:
+    for text in ("word1 word7 word30", "word3 word9?", "guideline 4 word8"):
+        own = SearchNeed(name="q", query=text, corpus="knowledge", filters=Filters(specialty="s1"))
+        rooms = [
+            Knowledge(library, embedder=EMBEDDER, clock=clock, folder=place)
+            for place in (folder, None)
+        ]
+        one, other = (room.search_now(doctor, own) for room in rooms)
+        assert one.hits
+        assert one == other
+    assert rows_read.count("clinic") == 3  # the room without a folder, each time
+
+
+def test_a_room_that_was_warmed_spares_the_next_one_the_rows(
+    library, tmp_path, clock, rows_read
+) -> None:
+    for _ in range(2):
+        Knowledge(library, embedder=EMBEDDER, clock=clock, folder=tmp_path / "own").warm("clinic")
+    assert rows_read.count("clinic") == 1
+
+
+def _changed(store: Store, clock) -> None:
+    upload = Upload(name="new.md", data=b"# New\n\nword1 and more.\n")
+    ingest(store, [upload], tenant="clinic", clock=clock)  # words alone yet
+
+
+def _removed(store: Store, clock) -> None:
+    name = loaded(store, snapshots(None)).documents[0].id
+    store.write_now(lambda c: remove(c, "clinic", name))
+
+
+def _without_log(store: Store, clock) -> None:
+    """As a database put back from a copy: the same number of the log, other sources."""
+    from bedside.storage.tables.source import source
+
+    store.write_now(lambda c: c.execute(update(source).values(title="Renamed")))
+
+
+@pytest.mark.parametrize("change", [_changed, _removed, _without_log])
+def test_a_file_of_another_state_of_the_rows_is_not_used_and_does_not_stay(
+    library, folder, clock, rows_read, change: Callable
+) -> None:
+    change(library, clock)
+    rows_read.clear()
+    found = loaded(library, snapshots(folder))
+    assert rows_read == ["clinic"]
+    assert everything(found) == everything(loaded(library, snapshots(None)))
+    assert list(folder.iterdir()) == []
+
+
+def test_a_change_under_a_running_process_removes_the_file(library, folder, clock) -> None:
+    held = snapshots(folder)
+    loaded(library, held)
+    assert list(folder.iterdir())
+    _removed(library, clock)
+    library.read_now(lambda c: held.at(c, "clinic"))
+    assert list(folder.iterdir()) == []
+
+
+def test_another_model_has_its_own_file(library, folder, rows_read) -> None:
+    loaded(library, snapshots(folder, model=None))
+    assert rows_read == ["clinic"]
+    loaded(library, snapshots(folder))
+    assert rows_read == ["clinic"]
+
+
+@pytest.mark.parametrize("at", [3, 30, 60, 200, -200, -1])
+def test_a_file_with_one_bit_turned_is_no_file(library, folder, rows_read, at: int) -> None:
+    path = file_of(folder)
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+    loaded(library, snapshots(folder))
+    assert rows_read == ["clinic"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
+def test_a_torn_file_is_no_file(library, folder, rows_read, share: float) -> None:
+    path = file_of(folder)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    loaded(library, snapshots(folder))
+    assert rows_read == ["clinic"]
+
+
+def test_the_file_is_its_owners_alone_and_nothing_half_written_lies_beside_it(folder) -> None:
+    assert stat.S_IMODE(file_of(folder).stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_where_nothing_can_be_written_a_search_goes_on(library, tmp_path, clock, doctor) -> None:
+    blocked = tmp_path / "a file"
+    blocked.write_text("in the way")
+    room = Knowledge(library, embedder=EMBEDDER, clock=clock, folder=blocked)
+    room.warm("clinic")
+    own = SearchNeed(name="q", query="word1 word2", corpus="knowledge")
+    assert room.search_now(doctor, own).hits
+
+
+def test_a_small_library_is_not_kept(library, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(snapshot, "LEAST_KEPT", 10_000)
+    held = snapshots(tmp_path / "kept")
+    loaded(library, held)
+    assert not held.keep("clinic")
+    assert not (tmp_path / "kept").exists()
+
+
+def test_no_word_of_a_patients_document_is_in_the_file(
+    library, tmp_path, clock, doctor, of_ann
+) -> None:
+    own = Upload(name="letter.md", data=b"# Letter\n\nZyzzyva saw the xylograph.\n")
+    ingest(library, [own], tenant="clinic", patient="ann", clock=clock, embedder=EMBEDDER)
+    room = Knowledge(library, embedder=EMBEDDER, clock=clock, folder=tmp_path / "kept")
+    asked = SearchNeed(name="q", query="zyzzyva xylograph", corpus="documents")
+    assert room.search_now(of_ann, asked).hits
+    room.warm("clinic")
+    data = file_of(tmp_path / "kept").read_bytes().lower()
+    assert b"word1" in data
+    assert not any(word in data for word in (b"zyzzyva", b"xylograph", b"letter", b'ann"'))
+
+
+def test_vectors_that_came_later_are_in_the_next_file(library, folder, clock, rows_read) -> None:
+    """A document in work has words alone; when its vectors come the log moves on."""
+    _changed(library, clock)
+    held = snapshots(folder)
+    before = len(loaded(library, held).vectors)
+    held.keep("clinic")
+    embed_pending(library, EMBEDDER)
+    count = library.read_now(lambda c: len(c.execute(chunk_vector.select()).all()))
+    assert len(loaded(library, snapshots(folder)).vectors) == count > before
