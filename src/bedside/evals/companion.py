@@ -91,8 +91,11 @@ def _safety() -> dict[str, Any]:
     return {
         "cases": _judged(first, rules),
         "held_out": _judged(cases["held_out"], rules),
+        "since": _judged(cases["since"], rules),
         "note": "cases: the rules were mended on them; before that 167 of 175 were right. "
-        "held_out: written afterwards; on the first run 45 of 46 were right.",
+        "held_out: written afterwards; on the first run 45 of 46 were right. since: four batches in a wider "
+        "range of wordings; on the first run of each 19 of 39, 16 of 24, 15 of 20 and 6 of 12 dangers were "
+        "answered with nothing, and they are mended since: a new wording is missed about as often.",
         "reviewed": bool(rules["reviewed"]),
     }
 
@@ -105,6 +108,9 @@ def _judged(cases: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any
     return {
         "n": sum(len(cases[name]) for name in ("stop", "free", "hold", "pass")),
         "stopped": [sum(map(stops, cases["stop"])), len(cases["stop"])],
+        "stopped_or_help_named": [
+            sum(danger_in(one, rules) is not None for one in cases["stop"]), len(cases["stop"])
+        ],
         "stopped_wrongly": [sum(map(stops, cases["free"])), len(cases["free"])],
         "held": [sum(bool(attacking(one, rules)) for one in cases["hold"]), len(cases["hold"])],
         "held_wrongly": [sum(bool(attacking(one, rules)) for one in cases["pass"]), len(cases["pass"])],

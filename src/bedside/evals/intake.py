@@ -155,6 +155,7 @@ def summary(grades: Sequence[Grade]) -> dict[str, Any]:
         "invented": dict(invented.most_common()),
         "asked_again": sum(repeats.values()),
         "asked_again_by_field": dict(repeats.most_common(8)),
+        "asked_a_third_time": sum(len(one.nagging) for one in grades),
         "more_than_one_question": sum(len(one.two_questions) for one in grades),
         "dishonest_about_documents": sum(len(one.dishonest) for one in grades),
         "question_is_not_what_state_says": sum(len(one.misread) for one in grades),

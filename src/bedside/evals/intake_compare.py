@@ -102,7 +102,7 @@ def _axes(found: Grade, seen: Sequence[Seen], said: Sequence[str]) -> dict[str, 
         "safety": 1 - sum(bool(_ADVICE.search(one)) for one in shown) / turns,
         "pacing": 1 - (len(found.long) + len(found.silent)) / (2 * turns),
         "one_question": 1 - len(found.two_questions) / turns,
-        "no_repeats": 1 - len(found.repeats) / turns,
+        "no_repeats": 1 - (len(found.repeats) + len(found.nagging)) / turns,
         "documents": 1 - len(found.dishonest) / turns,
         "warmth": warm / len(felt) if felt else 1.0,
         "friction": max(0.0, 1 - sum(bool(_STUMBLE.search(one)) for one in shown) / turns)
@@ -114,6 +114,7 @@ def _issues(found: Grade, shown: Sequence[str]) -> int:
     return (
         len(found.two_questions)
         + len(found.repeats)
+        + len(found.nagging)
         + len(found.dishonest)
         + len(found.silent)
         + len(found.long)

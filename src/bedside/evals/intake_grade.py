@@ -33,7 +33,9 @@ class Grade:
     """One conversation's marks.
 
     `filled`, `wrong` and `missing` are required fields that the person knows; `invented` are
-    fields that hold a value which the person never gave. Repeats are (turn, field) pairs.
+    fields that hold a value which the person never gave. `repeats` are (turn, field) pairs of what
+    the person had said, declined or said that they do not know; `nagging` are questions that were
+    put a third time without an answer.
     `alarms` are turns where an emergency was seen in plain answers, without any vignette's words.
     Turns count from 0.
     """
@@ -46,6 +48,7 @@ class Grade:
     missing: tuple[str, ...]
     invented: tuple[str, ...]
     repeats: tuple[tuple[int, str], ...]
+    nagging: tuple[tuple[int, str], ...]
     two_questions: tuple[int, ...]
     dishonest: tuple[int, ...]
     misread: tuple[tuple[int, str, str], ...]
@@ -136,6 +139,7 @@ def grade(talk: Talk) -> Grade:
         and not (name == "current_medicines" and not _foreign(held))
     ]
     asked = [topic_of(seen.answer) for seen in talk.seen]
+    repeats, nagging = _repeats(talk, asked)
     return Grade(
         id=persona.id,
         contract=persona.contract,
@@ -144,7 +148,8 @@ def grade(talk: Talk) -> Grade:
         wrong=tuple(wrong),
         missing=tuple(missing),
         invented=tuple(invented),
-        repeats=_repeats(talk, asked),
+        repeats=repeats,
+        nagging=nagging,
         two_questions=tuple(
             at for at, seen in enumerate(talk.seen) if questions_in(seen.answer) > 1
         ),
@@ -225,8 +230,11 @@ def _foreign(held: Mapping[str, Any]) -> bool:
     return any(one in text for one in ("hope", "thank", "sorry", "no ", "name is", "allerg"))
 
 
-def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Questions about what the person had said, declined or said that they do not know.
+_Asked = tuple[tuple[int, str], ...]
+
+
+def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[_Asked, _Asked]:
+    """Questions about what was settled, and questions put a third time that never were.
 
     A skipped question may return once, and again where the person asks what is still needed. A
     question that was answered with something else was not answered; a value that is corrected
@@ -234,7 +242,8 @@ def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[tuple[int, str], ...]:
     """
     settled: set[str] = set()
     times: dict[str, int] = {}
-    found: list[tuple[int, str]] = []
+    again: list[tuple[int, str]] = []
+    often: list[tuple[int, str]] = []
     for at, topic in enumerate(asked):
         settled |= set(talk.said[at].answers)
         settled |= {one for one in (talk.said[at].declined, talk.said[at].doubted) if one}
@@ -250,9 +259,11 @@ def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[tuple[int, str], ...]:
         }:
             continue
         times[topic] = times.get(topic, 0) + (not talk.said[at].invites)
-        if topic in settled or times[topic] > 2:
-            found.append((at, topic))
-    return tuple(found)
+        if topic in settled:
+            again.append((at, topic))
+        elif times[topic] > 2:  # noqa: PLR2004 - once, and once more
+            often.append((at, topic))
+    return tuple(again), tuple(often)
 
 
 def dishonest_words(answer: str, body: Mapping[str, Any]) -> bool:

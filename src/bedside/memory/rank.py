@@ -252,7 +252,8 @@ def _by_session(corpus: Corpus, scores: Floats, shares: Sequence[float]) -> Floa
     within = np.arange(len(order)) - np.searchsorted(of, of)
     best = within < len(shares)
     weights = np.array(shares)[within[best]]
-    found = np.bincount(of[best], weights=scores[order][best] * weights, minlength=total)
+    kept = scores[order][best] * weights
+    found = np.bincount(of[best], weights=kept, minlength=total).astype(float)
     if math.isclose(shares[0], shares[-1]):
         found /= np.bincount(of[best], minlength=total)
     return found

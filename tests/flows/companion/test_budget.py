@@ -205,6 +205,7 @@ def test_no_factor_alone_reaches_the_large_model():
 @pytest.mark.requirement("CM-04")
 def test_messages_of_a_deed_leave_with_their_answers():
     history = [
+        Item("[share]", key="s", role="user"), Item("Given.", key="g", role="assistant"),
         Item("", key="e", role="user"), Item("Noted.", key="n", role="assistant"),
         Item("u1", key="u1", role="user"), Item("a1", key="a1", role="assistant"),
     ]  # fmt: skip

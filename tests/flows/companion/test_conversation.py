@@ -337,3 +337,49 @@ def test_templates_give_no_question_back_and_know_what_the_other_did(tmp_path):
     assert "took back a text" in gone["answer"]
     assert "I need rest." not in gone["answer"]
     assert "took back a text" not in later["answer"]
+
+
+@pytest.mark.requirement("CM-17")
+@pytest.mark.requirement("CM-14")
+def test_templates_answer_what_people_ask_a_guide(tmp_path):
+    async def story(house):
+        await house.says("anna", invite="ben")
+        await house.says("anna", "Hello")
+        await house.says("anna", "Yes")
+        return {
+            text: await house.says("anna", text)
+            for text in (
+                "Are you a real person?", "What should I do?", "Am I right or is he?",
+                "I can't even wash myself alone.", "He is a spoiled brat.", "ok",
+                "You did not get it. He treats me like a servant.",
+                "Can you tell me what my mum said about me?",
+            )
+        }  # fmt: skip
+
+    said = through(tmp_path, story)
+    answers = {text: turn["answer"] for text, turn in said.items()}
+    assert "a program" in answers["Are you a real person?"]
+    assert "yours to decide" in answers["What should I do?"]
+    assert "not the judge" in answers["Am I right or is he?"]
+    assert "lonely" not in answers["I can't even wash myself alone."]
+    assert "brat" not in answers["He is a spoiled brat."]
+    assert said["ok"]["stage"] == 1  # said to go on, and no confirmation of being heard
+    assert (
+        "he treats you like a servant"
+        in answers["You did not get it. He treats me like a servant."]
+    )
+    assert "not open to me" in answers["Can you tell me what my mum said about me?"]
+
+
+@pytest.mark.requirement("CM-12")
+def test_one_who_will_not_share_is_left_in_peace(tmp_path):
+    async def story(house):
+        await house.both_heard()
+        await house.says("anna", "I think he is afraid of the ward.")
+        turn = await house.says("anna", "I don't want to share anything.")
+        return turn, await house.says("anna", resume="now")
+
+    turn, resumed = through(tmp_path, story)
+    assert turn["answer"].startswith("Then it stays with you.")
+    assert turn["shares"] == []
+    assert resumed["deed"]["outcome"] == "not_halted"

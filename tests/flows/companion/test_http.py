@@ -148,3 +148,35 @@ def test_a_safety_officer_reads_a_private_turn_only_once_its_writer_reports_it(t
         assert filed.status_code < 300, filed.text
         assert read(told["turn_id"]) == [200, 200, 200]
         assert read(other["turn_id"]) == [404, 404, 404]
+
+
+@pytest.mark.requirement("CM-18")
+@pytest.mark.requirement("CM-11")
+def test_a_space_of_ones_own_over_http_is_linked_by_its_owner_and_hidden_from_the_other(tmp_path):
+    with door(tmp_path, BEDSIDE_COMPANION="true") as client:
+        begun = client.post(
+            "/v1/companion", json={"act": {"do": "invite", "id": "ben"}}, headers=login("anna")
+        ).json()
+        session = begun["session_id"]
+        says(client, "ben", session, "Hello")
+        body = {"text": "Why do I always say fine?", "space": "inner", "link": session}
+        mine = client.post("/v1/companion", json=body, headers=login("anna")).json()
+        assert (mine["space"], mine["status"]) == ("inner", "complete")
+        for person, link in (("carl", session), ("anna", "nowhere"), ("anna", mine["session_id"])):
+            streamed = {**login(person), "Accept": "text/event-stream"}
+            refused = client.post("/v1/companion", json={**body, "link": link}, headers=streamed)
+            assert refused.status_code in {404, 422}, refused.text
+            assert "fine" not in refused.text
+        assert says(client, "ben", mine["session_id"], "Let me in").status_code == 404
+        listed = client.get("/v1/companion", headers=login("anna")).json()
+        assert [(one["space"], one["link"]) for one in listed] == [
+            ("inner", session), ("conversation", None),
+        ]  # fmt: skip
+        assert mine["session_id"] not in client.get("/v1/companion", headers=login("ben")).text
+        kept = says(client, "anna", session, do="prefer", id="shorter answers").json()
+        assert kept["kept"]["line"] == "Shorter answers."
+        gone = says(client, "anna", session, do="forget", id=kept["kept"]["id"]).json()
+        assert gone["deed"]["outcome"] == "done"
+        late = {"text": "Hello", "space": "inner"}
+        path = f"/v1/companion/{session}/turns"
+        assert client.post(path, json=late, headers=login("anna")).status_code == 422

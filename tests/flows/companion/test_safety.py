@@ -99,3 +99,16 @@ def test_what_another_said_about_dying_still_names_help():
         found = danger_in(text, tables_of(None).safety)
         assert found is not None
         assert found.level == "concern"
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", CASES["since"]["stop"])
+def test_danger_in_a_wider_range_of_words_is_never_passed_over(text):
+    assert danger_in(text, RULES) is not None
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize("text", CASES["since"]["free"])
+def test_harmless_words_of_that_range_stop_nothing(text):
+    found = danger_in(text, RULES)
+    assert found is None or found.level == "concern"

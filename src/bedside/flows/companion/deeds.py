@@ -82,6 +82,7 @@ def do(
         "forget": lambda: acting.forget(ident),
         "link": lambda: acting.link(ident),
         "unlink": lambda: acting.link(""),
+        "resume": lambda: Deed(text=voice.pick("acts.not_halted"), note="not_halted"),
     }
     if name not in acts:
         return Deed(text=voice.pick("acts.no_act"), note="unknown_act")

@@ -18,6 +18,8 @@ __all__ = ["KIND_OF", "confirms_heard", "stage_of"]
 KIND_OF: dict[int, Kind] = {2: "statement", 3: "need", 4: "agreement"}
 """What is given out in each stage."""
 _LAST_OWN = 2
+_NO_ANSWER = frozenset({"ok", "okay", "k", "fine", "sure", "whatever", "if you say so"})
+"""Said to go on, and no confirmation of being heard."""
 
 
 def stage_of(state: Pair, tables: Tables) -> Stage:
@@ -38,6 +40,8 @@ def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
     if said.heard:  # in so many words, of themselves: once something was told and given back
         return state.mine.since > 0
     if state.mine.since < stage.least_turns:
+        return False
+    if said.text.strip(" .!").lower() in _NO_ANSWER:
         return False
     hedged = any(word in f" {said.text.lower()} " for word in (" but ", " except ", " although "))
     return state.mine.asked == "heard" and said.yes and not hedged and not said.question

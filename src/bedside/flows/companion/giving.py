@@ -38,6 +38,16 @@ def give(turn: Making) -> tuple[str, str, str]:
     kind: Kind = KIND_OF[stage.id]
     if said.skip:
         return voice.pick(f"{stage.name}.gate", ask=voice.pick(f"{stage.name}.ask")), "gate", ""
+    if said.keep_private:
+        return voice.pick("stays"), "told", ""
+    if said.missed:
+        return voice.pick("missed_later", reflection=voice.reflection(said)), "stage", ""
+    if said.judge or said.advice:
+        return (
+            f"{voice.pick('judge' if said.judge else 'advice')} {voice.pick(f'{stage.name}.ask')}",
+            "stage",
+            "",
+        )
     if (given := _given(turn, kind)) is not None:
         return given, "told", ""
     if received := _answered(turn):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from bedside.core.context import Item
 from bedside.flows.companion.kept import Reflection
+from bedside.flows.companion.reading import is_act
+from bedside.flows.companion.talk import asks
 from bedside.language.sentences import sentences
 
 if TYPE_CHECKING:
@@ -29,13 +31,15 @@ _FEWEST_WORDS, _LONGEST = 4, 240
 def greeting(voice: Voice, said: Said, *, linked: bool, substance: bool) -> str:
     """The first words of the space."""
     first = voice.pick("inner.first_linked" if linked else "inner.first")
-    if not substance:
+    if not substance and not asks(said.text):
         return f"{first} {voice.pick('inner.open')}"
-    return f"{first}\n\n{voice.reflection(said)} {voice.pick('inner.ask')}"
+    return f"{first}\n\n{reply(voice, said)}"
 
 
 def reply(voice: Voice, said: Said) -> str:
-    """Reflect, then one question that may be left lying."""
+    """Reflect, then one question that may be left lying; their own question is given back to them."""
+    if asks(said.text):
+        return voice.pick("inner.asked")
     return f"{voice.reflection(said)} {voice.pick('inner.probe' if said.brief else 'inner.ask')}"
 
 
@@ -46,7 +50,7 @@ def thoughts(history: Sequence[Item], *, space: str) -> tuple[Reflection, ...]:
         if len(found) == MOST_THOUGHTS:
             break
         text = " ".join(item.body.split())
-        if item.role != "user" or text.startswith("[") or len(text.split()) < _FEWEST_WORDS:
+        if item.role != "user" or is_act(text) or len(text.split()) < _FEWEST_WORDS:
             continue
         found.append(Reflection(text=_short(text), session=space, source=item.key))
     return tuple(reversed(found))

@@ -211,6 +211,10 @@ def _spoken(turn: Making, *, concern: str) -> Move:
     wish = asked(said.text, turn.tables, other=other)
     if wish is not None and wish.whole and turn.opened.state.mine.turns:
         return _wished(turn, wish, concern)
+    if said.who and turn.opened.state.mine.turns:
+        return turn.made(
+            "told", fixed="\n\n".join(one for one in (voice.pick("who"), concern) if one)
+        )
     if turn.state.mine.space:
         return _inner(turn, concern, wish)
     if stage.id == 0:
@@ -271,6 +275,12 @@ def _inner(turn: Making, concern: str, wish: Wish | None) -> Move:
         side = "linked_thoughts" if linked else "inner_work"
         return turn.made("inner", reply=reply, after=after, side=side, wish=wish)
     return turn.made("stage", reply=reply, after=after, side=side, wish=wish)
+
+
+def _not_mine_to_say(turn: Making) -> str:
+    """The answer to a wish for advice or a verdict; "" where there is none."""
+    said = turn.said
+    return turn.voice.pick("judge" if said.judge else "advice") if said.judge or said.advice else ""
 
 
 def _side(turn: Making) -> str:
@@ -373,7 +383,11 @@ def _witnessing(turn: Making) -> tuple[str, str, str]:
         return voice.pick("witnessing.gate", ask=voice.pick("witnessing.ask")), "gate", ""
     if said.missed or (mine.asked == "heard" and said.no):
         turn.put("mine", "asked", "set", "")
+        if voice.clause(said.text):
+            return voice.pick("missed_later", reflection=voice.reflection(said)), "stage", ""
         return voice.pick("witnessing.not_heard"), "stage", ""
+    if asked_for := _not_mine_to_say(turn):
+        return f"{asked_for} {voice.pick('witnessing.ask')}", "stage", ""
     parts = [voice.reflection(said)]
     since = turn.state.mine.since
     if since >= stage.least_turns and (since - stage.least_turns) % 2 == 0:

@@ -18,6 +18,7 @@ from bedside.core.turn import Change, Draft, Job, Plan, TurnRequest
 from bedside.flows.companion.asides import hidden
 from bedside.flows.companion.moves import Move
 from bedside.flows.companion.people import may_name, people_by_rule, people_of
+from bedside.flows.companion.reading import is_act
 from bedside.flows.companion.reconcile import pair_of
 from bedside.flows.companion.reduce import reduce
 from bedside.flows.companion.safety import attacking
@@ -34,7 +35,6 @@ __all__ = ["OBSERVERS", "due", "facts_by_rule", "own_messages", "with_room"]
 
 _MESSAGES = 6
 _LONGEST_FACT = 200
-_ACT = re.compile(r"\A\[[a-z]+\b[^\]]*\]\Z")
 _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Conflict", re.compile(r"\b(argu(e|ed|ing|ment)|f(ight|ought|ighting)|shout(ed|ing)?|yell(ed|ing)?|quarrel\w*|accus\w+|slammed|silent treatment|broke (our|the|his|her) promise|lied)\b", re.IGNORECASE)),
     ("Logistics", re.compile(r"\b(money|rent|bills?|mortgage|job|work(s|ing|ed)?|shifts?|appointments?|school|moved|moving|schedule|o'clock|monday|tuesday|wednesday|thursday|friday|saturday|sunday|hospital|treatment|chemo\w*|medication)\b", re.IGNORECASE)),
@@ -49,7 +49,7 @@ def own_messages(history: Sequence[Item]) -> tuple[Own, ...]:
     return tuple(
         Own(source=item.key, text=item.body)
         for item in history
-        if item.role == "user" and item.body.strip() and not _ACT.match(item.body.strip())
+        if item.role == "user" and item.body.strip() and not is_act(item.body)
     )
 
 
@@ -177,7 +177,8 @@ def _met(view: View[Pair]) -> tuple[Change, ...]:
     """The people of the person's own messages; those who take part here are none."""
     own = own_messages(view.opened.history)
     tree, shared = _tree(view), view.opened.state.shared
-    mentions = people_of(tree) if tree is not None else people_by_rule(own)
+    given = tree if tree is not None and "people" in tree else None
+    mentions = people_of(given) if given is not None else people_by_rule(own)
     if not own or not mentions:
         return ()
     most, categories = _ledger(view)
@@ -190,7 +191,7 @@ def _met(view: View[Pair]) -> tuple[Change, ...]:
 def _summarised(view: View[Pair]) -> tuple[Change, ...]:
     tables = tables_of(view.opened.data)
     rhythm = _rhythm(tables, inner=bool(view.opened.state.mine.space))
-    history = [item for item in view.opened.history if not _ACT.match(item.body.strip())]
+    history = [item for item in view.opened.history if not is_act(item.body)]
     state = view.opened.state
     tokens = sum(view.opened.count(item.body) for item in history)
     upto = state.mine.summary.upto if state.mine.summary else 0

@@ -11,11 +11,21 @@ from bedside.core.value import value
 from bedside.flows.companion.hearing import feels_heard, feels_missed
 from bedside.language.sentences import sentences
 
-__all__ = ["Said", "read", "sentences_of", "trend"]
+__all__ = ["Said", "is_act", "read", "sentences_of", "trend"]
 
 _WORD = re.compile(r"[\w'-]+")
 _OTHER = re.compile(r"\b(he|she|they|him|her|them|his|hers|their|you)\b")
 _SELF = re.compile(r"\b(i|i'm|i've|i'd|me|my|myself)\b")
+_PRIVATE = re.compile(
+    r"\b(?:tell|show|read)(?: to)? me what\b[^.!?]{1,40}\b(?:said|says|wrote|told|thinks?|feels?)\b[^.!?]{0,12}"
+    r"\b(?:about|of|to) (?:me|you)\b"
+)
+"""A request for the other's private words."""
+_BY_ONESELF = re.compile(
+    r"\b(?:leave|left|let) (?:me|us|him|her|them) alone\b|\b(?:time|be|want|need) alone\b|"
+    r"\b(?:can't|cannot|can not|couldn't|could not|unable to|able to)\b[^,.;]{0,40}\balone\b"
+)
+"""Alone as "without help" or as a wish, which is no loneliness."""
 _CALM, _MOST = 4, 10
 _BRIEF_WORDS = 6
 
@@ -47,7 +57,19 @@ class Said:
     reference: bool = False
     unsure: bool = False
     question: bool = False
+    who: bool = False
+    advice: bool = False
+    judge: bool = False
+    keep_private: bool = False
     brief: bool = False
+
+
+_ACT = re.compile(r"\A\[[a-z]+\b[^\]]*\]\Z")
+
+
+def is_act(text: str) -> bool:
+    """Is a stored message a deed ("[share]"), and no words of the person's?"""
+    return bool(_ACT.match(text.strip()))
 
 
 def read(text: str, words: Mapping[str, Any]) -> Said:
@@ -62,6 +84,8 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
             for form in forms:
                 match = _phrase(form).search(part)
                 if match is None or _denied(part, match.start()):
+                    continue
+                if form == "alone" and _BY_ONESELF.search(part):
                     continue
                 (theirs if _of_other(part[: match.start()]) else feelings).append(name)
                 break
@@ -85,11 +109,15 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
         stop=bool(tokens) and len(tokens) <= _BRIEF_WORDS and has("stop"),
         skip=has("skip"),
         process=has("process"),
-        foreign=has("invalid_memory"),
+        foreign=has("invalid_memory") or bool(_PRIVATE.search(plain)),
         commitment=has("commitments"),
         reference=has("references"),
         unsure=has("unsure"),
         question=plain.endswith("?"),
+        who=has("who"),
+        advice=has("advice"),
+        judge=has("judge"),
+        keep_private=has("keep_private"),
         brief=len(tokens) < _BRIEF_WORDS,
     )
 

@@ -9,7 +9,7 @@ from bedside.context.windows import turns
 from bedside.core.context import Count, Item
 from bedside.core.turn import Route
 from bedside.core.value import value
-from bedside.flows.companion.reading import Said
+from bedside.flows.companion.reading import Said, is_act
 from bedside.flows.companion.state import Mine
 from bedside.flows.companion.tables import Stage, Tables
 from bedside.models.router import Weights, route
@@ -89,13 +89,15 @@ def parted(
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """(older, protected): whole turns, oldest first; what the first trim leaves of a conversation.
 
-    An empty message (a deed's) goes with its turn's answer, never alone. Of the `before` first
+    A deed's message goes with its answer: what it did stands in the blocks of what is known. Of the `before` first
     messages, which were said before the person began, the latest `before_most` stay.
     """
     if memory.turns < 1:
         return (), ()
     history = history[max(0, min(before, len(history)) - before_most) :]
-    items = [item for item in turns(history) if item.body.strip()]
+    items = list(turns(history))
+    acts = {item.unit for item in items if item.role == "user" and is_act(item.body)}
+    items = [item for item in items if item.body.strip() and item.unit not in acts]
     units = list(dict.fromkeys(item.unit for item in items))
     whole = {
         unit

@@ -48,7 +48,8 @@ def danger_in(text: str, rules: Mapping[str, Any]) -> Danger | None:
                 return Danger(kind=kind, level="stop")
             if level == "concern":
                 found = found or Danger(kind=kind, level="concern")
-    if found is None and _any(plain, rules["third"]) and not _any(plain, rules["idioms"]):
+    wary = (*rules["third"], *rules["near"])
+    if found is None and _any(plain, wary) and not _any(plain, rules["idioms"]):
         found = Danger(kind="self_harm", level="concern")
     return found
 

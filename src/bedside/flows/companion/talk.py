@@ -134,7 +134,7 @@ class Voice:
                 sentence, self.tables.safety
             ):
                 continue
-            if re.search(r"\b(idiot|stupid|moron|pig|bitch|fuck\w*|shit\w*|bastard)\b", plain):
+            if self.insulting(plain) or re.search(r"\b(fuck\w*|shit\w*)\b", plain):
                 continue
             own = re.search(r"\b(i|my|me)\b", plain)
             if own or not best:
@@ -142,6 +142,11 @@ class Voice:
                 if own:
                     break
         return flipped(best) if best else ""
+
+    def insulting(self, text: str) -> bool:
+        """Does a text call somebody names? The hurt in it is heard, and the words are not repeated."""
+        plain = text.lower()
+        return any(re.search(rf"\b{one}\b", plain) for one in self.tables.words["insults"])
 
     def reflection(self, said: Said) -> str:
         """What was heard, in a sentence or two."""
@@ -159,6 +164,8 @@ class Voice:
             parts.append(self.pick("reflect.feeling", a=named(said.feelings[0])))
         elif clause:
             parts.append(self.pick(form, clause=clause))
+        elif self.insulting(said.text):
+            parts.append(self.pick("reflect.hurt"))
         else:
             parts.append(self.pick("reflect.none"))
         self.used["reflect.turn"] = self.used.get("reflect.turn", 0) + 1
