@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,27 @@ def test_a_refused_question_says_why_and_stays_in_its_box(page, status, body, sa
     assert page.input_value("#question") == "latest HbA1c?"
     assert page.locator("button.primary").is_enabled()
     page.errors.clear()  # the browser notes the status
+
+
+def test_what_was_not_at_hand_is_said_in_words_and_once(page):
+    page.goto(f"/patients/{P}")
+    page.route("**/v1/ask", degrade)
+    ask(page, "latest HbA1c?")
+    said = page.inner_text(".answer .degraded")
+    assert said.startswith("Not everything was at hand: no model answered (it is overloaded), so")
+    assert said.count("vectors") == 1
+    assert "knowledge named" not in said
+
+
+def degrade(route) -> None:
+    answer = route.fetch()
+    lines = [
+        "documents: vectors not ready: 3 documents",
+        "knowledge named: vectors not ready: 13 documents",
+        "model: no model answered: it is overloaded",
+    ]
+    text = re.sub(r'"degraded": \[[^\]]*\]', f'"degraded": {json.dumps(lines)}', answer.text())
+    route.fulfill(response=answer, body=text)
 
 
 def test_a_server_that_is_gone_is_said_to_be_gone_everywhere(page):

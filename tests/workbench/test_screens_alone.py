@@ -44,6 +44,28 @@ def test_oversight_is_for_safety_officers(guarded, path):
     assert guarded.get(path, headers=guarded.bearer(roles=("safety",))).status_code == 200
 
 
+ROLES = ("clinician", "patient", "coordinator", "safety", "admin", "engineer")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_header_leads_nowhere_that_is_closed_to_whoever_reads_it(guarded, role):
+    headers = {
+        **guarded.bearer(roles=(role,), patients=("demo-adeyemi",) if role == "patient" else None),
+        **HTML,
+    }
+    shown = guarded.get("/", headers=headers)
+    assert shown.status_code == 200
+    links = {link for link in re.findall(r'href="(/[a-z]*)"', shown.text) if link != "/static"}
+    if "/patients/demo-adeyemi" in shown.text:
+        patient = guarded.get("/patients/demo-adeyemi", headers=headers).text
+        links |= set(re.findall(r'href="(/patients/[^"]+)"', patient))
+    else:
+        assert "Your sign-in shows you no patient" in shown.text
+    assert "/" in links
+    closed = {link: guarded.get(link, headers=headers).status_code for link in links}
+    assert {link: status for link, status in closed.items() if status != 200} == {}
+
+
 @pytest.mark.requirement("EN-S4")
 def test_a_form_that_is_sent_before_its_script_runs_puts_nothing_in_an_address():
     """A form without a method is sent as a query: a question about a patient, in a server's log."""

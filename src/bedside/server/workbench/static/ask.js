@@ -2,7 +2,7 @@
 import "/static/drawer.js";
 import { ENDED, SILENT, call, make, plural } from "/static/api.js";
 import { events } from "/static/stream.js";
-import { plainWithSources, renderSources, renderText } from "/static/render.js";
+import { plainWithSources, renderSources, renderText, shortfalls } from "/static/render.js";
 
 const form = document.getElementById("ask");
 const answers = document.getElementById("answers");
@@ -125,7 +125,7 @@ function finish(card, turn) {
   list(removed, turn.removed.map((item) => `${item.claim} (${item.why.replaceAll("_", " ")})`));
   const degraded = card.querySelector(".degraded");
   degraded.hidden = turn.degraded.length === 0;
-  degraded.textContent = `Not everything could be read: ${turn.degraded.join("; ")}`;
+  degraded.textContent = `Not everything was at hand: ${shortfalls(turn.degraded).join("; ")}.`;
   if (!whole) fail(card, "the model stopped");
   actions(card, turn);
 }

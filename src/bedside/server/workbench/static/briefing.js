@@ -1,7 +1,7 @@
 // The briefing: three priorities, options to decide about, the rest folded, what was checked.
 import "/static/drawer.js";
 import { call, day, make, plural, severity, when } from "/static/api.js";
-import { citeButton, plainWithSources, renderSources } from "/static/render.js";
+import { citeButton, plainWithSources, renderSources, shortfalls } from "/static/render.js";
 import { decidable } from "/static/decide.js";
 
 const root = document.getElementById("briefing");
@@ -107,7 +107,7 @@ function alerts(body, undecided) {
   const rows = [];
   const asOf = turn.basis.record_as_of;
   if (root.dataset.asOf && asOf && new Date(root.dataset.asOf) > new Date(asOf)) rows.push(["warning", "The record is newer than this briefing: brief again."]);
-  for (const why of turn.degraded) rows.push(["warning", `Not everything could be read: ${why}`]);
+  for (const why of shortfalls(turn.degraded)) rows.push(["warning", `Not everything was at hand: ${why}.`]);
   for (const item of turn.contradictions) rows.push(["warning", `The record contradicts itself: ${item.text}`]);
   for (const line of body.notes ?? []) rows.push(["info", line]);
   for (const item of body.sources.filter((source) => source.superseded)) rows.push(["warning", `Rests on a superseded edition: ${item.title}${item.date ? ` (${day(item.date)})` : ""}`]);

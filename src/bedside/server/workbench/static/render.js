@@ -131,3 +131,13 @@ export function plainWithSources(turn) {
   const missing = turn.missing.length ? `\n\nNot found: ${turn.missing.join("; ")}` : "";
   return `${turn.answer}${missing}\n\nSources\n${sources.join("\n")}\n\nDraft by Bedside (${turn.answered_by}); check before use.`;
 }
+
+// What was not at hand, in a clinician's words; the names of searches and blocks are the engineer's.
+export function shortfalls(lines) {
+  const waiting = lines.filter((line) => /vectors not ready/.test(line));
+  const others = lines.filter((line) => !waiting.includes(line)).map((line) => {
+    const model = /^model: no model answered: (.*)$/.exec(line);
+    return model ? `no model answered (${model[1]}), so this is put together from the sources` : line;
+  });
+  return [...others, ...(waiting.length ? ["some texts are searched by their words only, until their vectors are made"] : [])];
+}
