@@ -261,7 +261,7 @@ def _repeats(talk: Talk, asked: Sequence[str]) -> tuple[_Asked, _Asked]:
         times[topic] = times.get(topic, 0) + (not talk.said[at].invites)
         if topic in settled:
             again.append((at, topic))
-        elif times[topic] > 2:  # noqa: PLR2004 - once, and once more
+        elif times[topic] > 2:
             often.append((at, topic))
     return tuple(again), tuple(often)
 

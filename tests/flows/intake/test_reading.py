@@ -267,6 +267,13 @@ def test_the_writers_own_illness_is_not_the_patients() -> None:
     assert "diabetes" not in str(found.get("key_comorbidities"))
 
 
+def test_a_wish_beside_an_answer_is_kept_and_a_list_ends_with_its_statement() -> None:
+    found = read("None. We want the surgery as soon as possible.", asked="key_comorbidities")
+    assert found == {"key_comorbidities": (), "timeline_preference": "as soon as possible"}
+    found = read("I take warfarin, and lying flat is no problem", "CATARACT")
+    assert found["current_medicines"] == ("warfarin",)
+
+
 def test_a_choice_that_is_ruled_out_is_not_chosen() -> None:
     assert read("insurance wont cover so cash", asked="funding_source") == {
         "funding_source": "self"

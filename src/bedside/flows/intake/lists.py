@@ -118,7 +118,7 @@ _TAKES = re.compile(
 
 _NO_PART = re.compile(
     r"^(?:it|this|that|them|anything|everything|(?:have|has|had|am|is|are|take|takes|live|lives)\b.*|(?:a |an )?(?:mild |bad |severe |skin |itchy )*(?:rash|hives|itch\w*|swelling|nausea|vomiting|blisters|reaction|sick)|yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
-    r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*)$",
+    r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*|.*\b(?:is|are|was|were|has|have|had)\b.*)$",
     re.IGNORECASE,
 )
 """Words of a list that name no thing."""

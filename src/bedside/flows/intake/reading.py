@@ -229,12 +229,10 @@ def _of_illness(field: Field) -> bool:
 
 def _gives_way(one: Said, field: Field, answer: Value) -> bool:
     """Do the words answer the question, and not the other field that they were read for?"""
+    weak = not one.strong and field.kind == "text"
+    ill = _of_illness(field) and one.field == "key_comorbidities"
     over = one.start < answer.end and answer.start < one.end
-    return (
-        one.field != field.id
-        and over
-        and (not one.strong or (_of_illness(field) and one.field == "key_comorbidities"))
-    )
+    return one.field != field.id and over and (weak or ill)
 
 
 def _told_of_others(text: str, found: Sequence[Said]) -> tuple[tuple[int, int], ...]:
