@@ -86,9 +86,9 @@ def conflicts_with_allergy(drug: str, allergen: str) -> AllergyConflict | None:
         medicine or an allergen that is not in the pack gives `None` as well.
     """
     found: list[AllergyConflict] = []
-    ingredients = dict.fromkeys(
-        part for mention in find_drugs(drug) for part in mention.ingredients
-    )
+    ingredients = _ingredients(drug)
+    if not ingredients:
+        return None
     allergens = _allergens(allergen)
     for ingredient in ingredients:
         for one in allergens:
@@ -99,7 +99,16 @@ def conflicts_with_allergy(drug: str, allergen: str) -> AllergyConflict | None:
     return min(found, key=lambda item: _RANK[item.severity], default=None)
 
 
-def _allergens(text: str) -> list[_Allergen]:
+@functools.lru_cache(maxsize=2048)
+def _ingredients(drug: str) -> tuple[str, ...]:
+    """What is in it, each once; remembered, since every medicine is held against every allergy."""
+    return tuple(
+        dict.fromkeys(part for mention in find_drugs(drug) for part in mention.ingredients)
+    )
+
+
+@functools.lru_cache(maxsize=2048)
+def _allergens(text: str) -> tuple[_Allergen, ...]:
     named = [
         _Allergen(drug=part, classes=class_of(part), name=part)
         for mention in find_drugs(text)
@@ -110,7 +119,7 @@ def _allergens(text: str) -> list[_Allergen]:
         for mention in find_classes(text)
         for key in mention.classes
     )
-    return named
+    return tuple(named)
 
 
 def _between(ingredient: str, allergen: _Allergen) -> AllergyConflict | None:

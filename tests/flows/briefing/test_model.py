@@ -10,7 +10,7 @@ import pytest
 from bedside.testing.provider import FakeProvider, Fault, Said
 from bedside.testing.provider_script import Asked, Received
 
-from .conftest import KEYS, briefed, by_model, number_of, written
+from .conftest import KEYS, briefed, by_model, imported, number_of, written
 
 P = "demo-adeyemi"
 EGFR = "37 mL/min/1.73m2 (5 Nov 2026"
@@ -491,3 +491,27 @@ def test_the_trace_holds_every_turn_and_no_patient_text(home):
     assert tools[0]["took_ms"] > 0
     assert "metformin" not in json.dumps(events).lower()
     assert "Adeyemi" not in json.dumps(events)
+
+
+@pytest.mark.requirement("BR-09")
+def test_a_record_too_long_for_any_prompt_is_briefed_on_by_rule(home, tmp_path):
+    """Allergies may not be left out of a prompt; where they alone fill it, no model is asked."""
+    body = {
+        "id": "many", "name": "Many Allergies", "sex": "female", "birth_date": "1960-01-01",
+        "allergies": [
+            {"name": f"Substance number {k} of a long list", "reaction": "a rash of the forearm"}
+            for k in range(700)
+        ] + [{"name": "Penicillin"}],
+        "medications": [{"name": "Amoxicillin 500 mg", "started": "2026-11-01"}],
+    }  # fmt: skip
+    (tmp_path / "many.json").write_text(json.dumps(body), encoding="utf-8")
+    imported(home, tmp_path / "many.json")
+    with FakeProvider(lambda _request: Said(text="{}")) as provider:
+        turn = by_model(home, "many", provider)
+        assert provider.requests == []
+    alone = briefed(home, "many")
+    for one in (turn, alone):
+        assert one["status"] == "complete"
+        assert "drug-allergy" in {flag["rule"] for flag in one["briefing"]["flags"]}
+    assert "no model was asked" in turn["answer"]
+    assert "no model was asked" not in alone["answer"]

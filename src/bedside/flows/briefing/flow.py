@@ -28,6 +28,12 @@ __all__ = ["BRIEFING"]
 
 TURNS = 4
 SEARCHES = 3
+_MARKUP, _BESIDE = 40, 1_500
+"""Tokens: around each item of a prompt, and for what is kept beside the protected blocks."""
+_NO_ROOM = (
+    "What may not be left out of a prompt is longer than the model's context, so no model was asked: "
+    "this briefing is by rule alone"
+)
 _NO_PATIENT = "A briefing is about a patient, and none was named."
 _NO_RECORD = "The record did not answer, so there is no briefing."
 
@@ -43,11 +49,24 @@ def _answer(view: View[Nothing]) -> Draft | None:
 
 def _next(view: View[Nothing]) -> Step[Nothing] | None:
     """The model's step where a model is routed, then the step by rule that ends every briefing."""
-    if not view.done and "model" in view.opened.can:
+    if not view.done and "model" in view.opened.can and _room(view):
         return _model_step(view)
     if not view.done or view.done[-1].step is None or view.done[-1].step.name == "write":
         return _last_step(view)
     return None
+
+
+def _room(view: View[Nothing]) -> bool:
+    """Does what may not be left out of a prompt (the allergies above all) fit into the context?"""
+    agent = "tools" in view.opened.can
+    loop = _set(view, "loop", LOOP_TOKENS) if agent else 0
+    kept = sum(
+        view.opened.count(item.body) + _MARKUP
+        for block in blocks_of(view, agent=agent)
+        if block.protected
+        for item in block.items
+    )
+    return kept <= _set(view, "context", CONTEXT_TOKENS) - loop - _BESIDE
 
 
 def _model_step(view: View[Nothing]) -> Step[Nothing]:
@@ -96,7 +115,7 @@ def _last_step(view: View[Nothing]) -> Step[Nothing]:
     return Step(
         name="briefing",
         # The prompt of the model's step is the turn's; without one the context is shown all the same.
-        blocks=() if view.done else blocks_of(view),
+        blocks=() if view.done or not _room(view) else blocks_of(view),
         budget=Budget(
             _set(view, "context", CONTEXT_TOKENS), output=_set(view, "output", OUTPUT_TOKENS)
         ),
@@ -120,6 +139,8 @@ def _rule_briefing(view: View[Nothing]) -> Briefing:
 def _briefing(view: View[Nothing]) -> Briefing:
     """The rule briefing, with what the model wrote and the gate left of it."""
     base = _rule_briefing(view)
+    if "model" in view.opened.can and not _room(view):
+        base = replace(base, notes=(*base.notes, Cited(text=_NO_ROOM)))
     wrote = next((done for done in view.done if done.step and done.step.name == "write"), None)
     return merged(base, wrote) if wrote is not None else base
 
