@@ -140,7 +140,8 @@ def test_what_is_kept_is_counted_and_an_erasure_is_listed_without_a_name(guarded
 def test_a_page_that_fails_says_what_kind_of_failure_it_is(tmp_path, error, status, words):
     engine = build_engine(load_settings(home=tmp_path, environ={"BEDSIDE_EMBEDDER": "none"}))
 
-    async def broken(_who):
+    async def broken(who):
+        del who
         raise error
 
     engine.patients = broken
