@@ -56,7 +56,7 @@ def test_the_lists_have_the_sizes_that_are_reported() -> None:
     [
         ("words coming out jumbled. arm dead. scared", "stroke"),
         ("third trimester. upper tummy pain. zigzags in eyes. help", "pregnancy"),
-        ("fever. confused. burning up since tonight", "unwell"),
+        ("fever. confused. burning up since tonight", "sepsis"),
     ],
 )
 def test_signs_in_fragments_are_heard_together(message: str, wanted: str) -> None:

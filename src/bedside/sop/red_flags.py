@@ -132,6 +132,8 @@ def red_flags(message: str) -> tuple[RedFlag, ...]:
     for one in formed(pointed, sentences):
         if one.rule not in found and _stands(masked, sentences, one):
             found[one.rule] = (one.start, one.end, one.kind)
+    if len(found) > 1:
+        found.pop("unwell", None)  # said by what is more particular
     places = spelled.places
     flags = [
         RedFlag(id=rule, start=places[start], end=places[end - 1] + 1, kind=kind)

@@ -187,3 +187,17 @@ def test_who_asks_for_their_file_is_told_how_it_stands(question: str, wanted: st
     answer = seat.send(question).answer
     assert wanted in answer
     assert language == "en" or not LATIN.search(answer)
+
+
+@pytest.mark.requirement("IN-24")
+def test_an_emergency_text_is_said_again_in_the_language_that_is_chosen_after_it() -> None:
+    seat = Seat("switch")
+    seat.send("I need a knee replacement")
+    assert "call" in seat.send("crushing chest pain right now").answer
+    seen = seat.send("(language)", language="ar", act=("language", "ar"))
+    assert "اتصل" in seen.answer
+    assert seen.body["red_flags"]
+    assert len(seen.body["state"]["alerts"]) == 1
+    after = seat.send("(language)", language="hi", act=("language", "hi"))
+    assert after.body["red_flags"]
+    assert "फ़ोन" in after.answer

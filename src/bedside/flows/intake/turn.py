@@ -32,6 +32,7 @@ from bedside.flows.intake.view import (
 from bedside.flows.intake.writer import House, Reply, answer_parts, question_part, write
 from bedside.grounding.repair import NOTHING, WITHHELD
 from bedside.sop.promises import promises
+from bedside.sop.red_flags import RedFlag, red_flags
 
 if TYPE_CHECKING:
     from bedside.flows.intake.architectures import Dispatch
@@ -97,6 +98,15 @@ def _read(view: View[Case], name: str) -> Any:
 
 def _heard(view: View[Case]) -> Heard:
     return _read(view, "heard")
+
+
+def _flags(view: View[Case]) -> tuple[RedFlag, ...]:
+    """The emergencies of the message; of the last one, where only the language is changed."""
+    heard = _heard(view)
+    if heard.flags or not view.request.act or view.request.act[0] != "language":
+        return heard.flags
+    said = [one.body for one in view.opened.history if one.role == "user"]
+    return red_flags(next((one for one in reversed(said) if one != "(language)"), ""))
 
 
 def by_rule(view: View[Case]) -> bool:
@@ -173,8 +183,8 @@ def reply(view: View[Case]) -> tuple[Reply, str]:
     house = House.of(view.opened.data)
     providers = catalogue(view.opened.data)
     staged = _read(view, "dispatch").architecture == "staged"
-    if heard.flags:
-        return urgent_reply(heard, house=house), "rules"
+    if flags := _flags(view):
+        return urgent_reply(heard, flags, house=house), "rules"
     own = write(now, house=house, providers=providers, staged=staged)
     wrote = _written(view)
     if wrote is None or not wrote.draft.by.startswith("model"):
@@ -267,7 +277,7 @@ def compose(view: View[Case]) -> Done[Case]:
     final = view.done[-1]
     if view.request.option("call", "yes") == "no":
         return final
-    now, heard = situation(view), _heard(view)
+    now = situation(view)
     dispatch: Dispatch = _read(view, "dispatch")
     found, by = reply(view)
     after = applied(view.opened.state, changes(view))
@@ -304,7 +314,7 @@ def compose(view: View[Case]) -> Done[Case]:
             {"id": one.id, "provider": one.name, "score": one.score, "reasons": list(one.reasons)}
             for one in after.matches
         ],
-        "red_flags": [{"id": one.id, "start": one.start, "end": one.end} for one in heard.flags],
+        "red_flags": [{"id": one.id, "start": one.start, "end": one.end} for one in _flags(view)],
         "promises": list(offered),
         "talk_to_person": True,
         "left": _left(after, now),

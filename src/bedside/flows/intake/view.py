@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bedside.flows.intake.case import Case
+from bedside.flows.intake.phrases import document_words
 from bedside.flows.intake.readiness import Readiness
 from bedside.sop.checklist import captured
 from bedside.sop.checklist import checklist as checklist_text
@@ -50,6 +51,9 @@ def as_state(case: Case, contract: Contract) -> dict[str, Any]:
                 "status": one.status,
                 "eta_seconds": one.eta_seconds,
                 "label": one.label,
+                "shown": document_words(one.type, one.label, facts.language)
+                if one.status in {"complete", "stored"} and one.type != "unknown"
+                else one.label,
                 "findings": dict(one.findings),
                 "why": one.why or None,
                 "last_seen_turn": one.last_seen_turn,

@@ -26,7 +26,11 @@ function speak() {
   if (last) draw(last, false);
 }
 
-at("language").addEventListener("change", () => { language = at("language").value; speak(); });
+at("language").addEventListener("change", () => {
+  language = at("language").value;
+  speak();
+  if (caseId && last) say("", "language");
+});
 
 // ---- the conversation
 
@@ -55,7 +59,7 @@ async function resume() {
     const kept = await look();
     const messages = kept.conversation ?? [];
     earlier(messages);
-    return { answer: messages.findLast((one) => one.role === "assistant")?.text ?? "", state: kept.state, consent: kept.consent, left: kept.checklist?.still_needed?.length ?? null, red_flags: [] };
+    return { answer: messages.findLast((one) => one.role === "assistant")?.text ?? "", state: kept.state, consent: kept.consent, left: kept.checklist?.still_needed?.length ?? null, red_flags: (kept.alerts ?? []).filter((one) => one.turn === kept.turns && one.kind.startsWith("red_flag")) };
   }, words().wait);
 }
 
@@ -158,7 +162,7 @@ function papers(documents) {
   at("papers").replaceChildren(...Object.values(documents).map((one) => {
     const state = words()[one.status] ?? one.status;
     const eta = ["queued", "processing"].includes(one.status) && one.eta_seconds ? `, ${words().eta.replace("{n}", one.eta_seconds)}` : "";
-    return make("li", { data: { status: one.status } }, make("b", { dir: "auto" }, one.label), " ", make("span", {}, `${state}${eta}`));
+    return make("li", { data: { status: one.status } }, make("b", { dir: "auto" }, one.shown ?? one.label), " ", make("span", {}, `${state}${eta}`));
   }));
   clearTimeout(watch);
   if (Object.values(documents).some((one) => ["queued", "processing", "failed_transient"].includes(one.status))) watch = setTimeout(watched, 3000);
