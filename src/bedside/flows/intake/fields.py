@@ -33,8 +33,6 @@ from bedside.flows.intake.answers import (
 )
 from bedside.flows.intake.kinds import (
     NEAR,
-    boolean_asked,
-    boolean_free,
     choice_asked,
     choice_free,
     money_asked,
@@ -54,6 +52,7 @@ from bedside.flows.intake.signals import (
     doubts,
 )
 from bedside.flows.intake.texts import asked_text, date_asked, date_free, text_free
+from bedside.flows.intake.yes_no import boolean_asked, boolean_free
 from bedside.sop.contract import Field
 
 __all__ = ["Context", "Value", "read_asked", "read_volunteered"]

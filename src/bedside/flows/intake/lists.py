@@ -23,9 +23,10 @@ from bedside.flows.intake.answers import (
     whole,
     without,
 )
-from bedside.flows.intake.kinds import choices_in, denies
+from bedside.flows.intake.kinds import choices_in
 from bedside.flows.intake.lexicon import phrase_pattern
 from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts
+from bedside.flows.intake.yes_no import denies
 from bedside.sop.contract import Field
 
 __all__ = ["list_asked", "list_free"]

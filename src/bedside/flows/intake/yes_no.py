@@ -1,0 +1,325 @@
+"""Yes or no: to a question, in any clause, and unasked by what is affirmed or denied. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.flows.intake import persons
+from bedside.flows.intake.answers import (
+    SENTENCE,
+    Context,
+    Span,
+    Value,
+    clauses,
+    judged,
+    question_at,
+    statements,
+    whole,
+)
+from bedside.flows.intake.consent import wants_matching
+from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.signals import corrects, declines, disagrees, doubts
+from bedside.sop.contract import Field
+
+__all__ = ["boolean_asked", "boolean_free", "denies"]
+
+_ANTICOAGULANT = phrase_pattern(
+    [
+        "warfarin",
+        "coumadin",
+        "apixaban",
+        "eliquis",
+        "rivaroxaban",
+        "xarelto",
+        "dabigatran",
+        "pradaxa",
+        "edoxaban",
+        "heparin",
+        "enoxaparin",
+        "clexane",
+        "clopidogrel",
+        "plavix",
+        "ticagrelor",
+        "brilinta",
+        "prasugrel",
+        "aspirin",
+        "ecosprin",
+        "acenocoumarol",
+        "sintrom",
+    ]
+)
+
+
+_ANEW = re.compile(r"\band (?:there|i|we|he|she|it|my|also)\b|\bbut\b", re.IGNORECASE)
+
+
+def _opposite(field: Field, text: str) -> Value | None:
+    """A cue with "non" before it ("non-smoker") is a no."""
+    cues = "|".join(re.escape(cue) for cue in field.cues if cue.isalpha())
+    match = re.search(rf"\bnon[- ]?(?:{cues})s?\b", text, re.IGNORECASE) if cues else None
+    return Value(value=False, start=match.start(), end=match.end()) if match else None
+
+
+def boolean_asked(field: Field, context: Context) -> Value | None:
+    """Yes or no to the field's own question."""
+    free = boolean_free(field, context)
+    if free is not None:
+        return free
+    text = context.text
+    if doubts(text) and not re.match(r"\W*(?:yes|no)\b", text, re.IGNORECASE):
+        return None
+    if declines(text) or wants_matching(text):
+        return None
+    parts = clauses(text)
+    for at, (start, end) in enumerate(parts):
+        told = any(a < end and start < b for a, b in context.others)
+        if told and (at or not _PLAIN_WORD.match(text[start:end])):
+            continue
+        said = _yes_or_no(field, text[start:end])
+        if said is not None:
+            from_, to = _stated(text, start)
+            return Value(value=said, start=from_, end=to)
+    start, end = whole(text)
+    past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
+    if (
+        re.search(r"\b(?:before|ever|earlier|previous|recent|last)\b", past)
+        and _HAPPENED.search(text)
+        and not disagrees(text)
+    ):
+        return Value(value=True, start=start, end=end)
+    return None
+
+
+_PLAIN_WORD = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|so)\W+)*(?:yes|yeah|yep|yup|(?:no|nope)(?=\W*[,.;]))\b",
+    re.IGNORECASE,
+)
+"""A yes or no that stands before what else is told."""
+_NO_WORRY = re.compile(
+    r"^\W*no\W+(?:problems?|worries|difficult(?:y|ies)|trouble|issues?|doubt)\b", re.IGNORECASE
+)
+"""A "no" that says yes where something is asked for that should be possible."""
+_NO_TELLING = re.compile(
+    r"^\W*no\W+(?:idea|clue|preference|comment|budget|rush|hurry|thank|thanks|please)\b",
+    re.IGNORECASE,
+)
+_ENDS_NO = re.compile(r"\b(?:no|not|never|nope|none)\W*$", re.IGNORECASE)
+_ENDS_YES = re.compile(r"\b(?:yes|yeah|yep)\W*$", re.IGNORECASE)
+_NOTHING_YET = re.compile(
+    r"^\W*(?:nothing|none|no one|nobody)\b|\bnothing (?:like that|done|so far|of the kind)\b",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(
+    r"^\W*(?:yes|well|and|but|so)?\W*(?:i|we|he|she|it|they|there)\s+(?:just |also |only |really )?"
+    r"(?P<v>have|has|had|did|do|does|am|is|are|was|were|can|could|would|will|must|take|takes|took|ha(?:s|ve|d) had)"
+    r"(?P<n>n't|nt|n’t|'t|’t|t\b|\s+not|\s+never|\s+no)?\b(?P<rest>.*)$|^\W*(?:i|we|he|she|they|it)\s+never\b(?P<never>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TELLS = 4
+"""Words up to which "I can, without difficulty" needs nothing of the question in it."""
+
+
+def _yes_or_no(field: Field, said: str) -> bool | None:
+    """What one clause says to the question; `None` where it answers something else, or nothing."""
+    if _NO_WORRY.match(said):
+        return True if _of_ability(field) else None
+    if _NO_TELLING.match(said):
+        return None
+    if _AFFIRMS.search(said):
+        return True
+    if denies(field, said) or re.match(r"\W*(?:no|nop|nay)\b", said, re.IGNORECASE):
+        return False
+    if len(said.split()) <= _TELLS and (_ENDS_NO.search(said) or _ENDS_YES.search(said)):
+        return _ENDS_YES.search(said) is not None
+    if _NOTHING_YET.search(said):
+        return False
+    match = _SAYS.match(said)
+    if match is None or corrects(said):
+        return None
+    rest = re.findall(r"[a-z']+", (match["rest"] or match["never"] or "").casefold())
+    if not set(rest) <= _BARE and not _speaks_of(field, said):
+        return None
+    denied = match["n"] or match["never"] is not None
+    return not (denied or any(one.kind == "negated" for one in judged(said)))
+
+
+_BARE = frozenset(
+    {
+        "without", "difficulty", "problem", "problems", "fine", "easily", "once", "twice", "before", "too", "now",
+        "today", "daily", "sometimes", "so", "already", "yet", "been", "had", "that", "it", "any", "one", "well", "always",
+        "usually", "a", "few", "times", "years", "ago", "yes", "no", "not", "never", "indeed", "sure", "think", "them",
+    }
+)  # fmt: skip
+"""What may stand behind "I can" or "we did" and add nothing of its own."""
+
+
+def _of_ability(field: Field) -> bool:
+    return (
+        re.search(r"\b(?:can|able|possible)\b", f"{field.label} {field.ask.get('en', '')}")
+        is not None
+    )
+
+
+def _speaks_of(field: Field, said: str) -> bool:
+    """Does the clause hold a word that tells of the question?"""
+    own = {
+        word[:5]
+        for text in (field.label, field.ask.get("en", ""), *field.cues)
+        for word in re.findall(r"[a-z]{3,}", text.casefold())
+        if word not in _PLAIN
+    }
+    return any(word[:5] in own for word in re.findall(r"[a-z]{3,}", said.casefold()))
+
+
+_PLAIN = frozenset(
+    {
+        "the", "has", "have", "had", "does", "been", "was", "there", "any", "for", "such", "and", "this", "that",
+        "you", "your", "not", "his", "her", "with", "before", "now", "present", "moment", "take", "can", "ever",
+        "another", "last", "earlier", "previous", "months", "three",
+    }
+)  # fmt: skip
+"""Words of questions that tell nothing of what they are about."""
+
+
+def _stated(text: str, at: int) -> Span:
+    """The sentence that holds the place, without the blanks around it."""
+    for sentence in SENTENCE.finditer(text):
+        if sentence.start() <= at < sentence.end():
+            lead = len(sentence.group()) - len(sentence.group().lstrip())
+            return sentence.start() + lead, sentence.start() + len(sentence.group().rstrip())
+    return whole(text)
+
+
+_AFFIRMS = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|yes|yess+|yeah|yep|yup|yea|ya|aye|(?:of course|certainly|definitely|absolutely)(?!\W+not\b)|correct|indeed|"
+    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b(?!\s+(?:no|never|not|none)\b))|that's right|affirmative|"
+    r"نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं))(?=\W|$)"
+    r"|\bi (?:think|believe|guess|suppose) so\b",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily|so|definitely|absolutely|certainly|of course)\W+)*(?:n(?=\W*$)|no|not|nope|nop(?=\W|$)|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
+    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
+    r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_HAPPENED = re.compile(
+    r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|years? ago|months? ago|last (?:year|month)|in (?:19|20)\d\d|"
+    r"(?:i|we|he|she) (?:did|had|tried|got)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
+    re.IGNORECASE,
+)
+
+
+_MORE = re.compile(
+    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|sir|madam|problems?|that|as far|to my)\b",
+    re.IGNORECASE,
+)
+
+
+def denies(field: Field, text: str) -> bool:
+    """A no to this question: "no preference" is none, "no infection" is one."""
+    match = _DENIES.match(text)
+    if match is None:
+        return bool(
+            re.search(
+                r"\b(?:i don't think so|not that i(?:'m| am) aware of)\b", text, re.IGNORECASE
+            )
+        )
+    word = match.group()[: match.start("rest") - match.start()].split()[-1].lower()
+    if word != "no" or _MORE.match(match["rest"]):
+        return True
+    asked = " ".join((field.label, *field.ask.values(), *field.cues)).casefold()
+    return any(
+        len(one) > 3 and one[:6].rstrip("s") in asked  # noqa: PLR2004 - short words tell nothing
+        for one in re.findall(r"\w+", match["rest"].casefold())[:4]
+    )
+
+
+_NO_SURGERY = re.compile(
+    r"\b(?:no|never(?: been| had)?(?: any)?|not had any|without any) (?:\w+ ){0,2}?(?:operations?|operated|surger(?:y|ies))\b[^.!?;,]{0,20}"
+    r"|\b(?:first|never any) (?:operation|surgery)\b",
+    re.IGNORECASE,
+)
+
+
+_WISHED = re.compile(
+    r"\b(?:get|getting|become|becoming|fall|falling|trying|try|tried|hope|hoping|avoid|want|wants)\b[^.!?,;]{0,12}$",
+    re.IGNORECASE,
+)
+"""Before words that are only wished for: "trying to get pregnant"."""
+
+
+def _allergic(text: str, at: int) -> bool:
+    """Do the words there speak of what is not borne, instead of what is taken?"""
+    here = next((text[a:b] for a, b in clauses(text) if a <= at < b), "")
+    return (
+        re.search(r"\b(?:allerg\w+|intoleran\w+|react\w*|rash|hives)\b", here, re.IGNORECASE)
+        is not None
+    )
+
+
+_PAST = re.compile(r"\b(?:19|20)\d\d\b|\b(?P<ago>years? (?:ago|back))\b", re.IGNORECASE)
+
+
+def boolean_free(field: Field, context: Context) -> Value | None:
+    """Yes or no by what the message affirms or denies of the field's cues."""
+    opposite = _opposite(field, context.text)
+    if opposite is not None:
+        return opposite
+    text = context.text
+    if "previous" in field.id and "surgery" in field.id:
+        none = _NO_SURGERY.search(text)
+        if none is not None and not question_at(text, none.start()):
+            return Value(value=False, start=none.start(), end=none.end())
+    thinner = "thinner" in field.id or "anticoag" in field.id
+    spots = [match.span() for match in _ANTICOAGULANT.finditer(text)] if thinner else []
+    cues = [cue for cue in field.cues if len(cue) > 3]  # noqa: PLR2004 - too short to tell
+    if cues:
+        spots += [
+            match.span()
+            for match in phrase_pattern([*cues, *(f"{c}s" for c in cues)]).finditer(text)
+        ]
+    spots = [
+        spot
+        for spot in spots
+        if not question_at(text, spot[0])
+        and not _WISHED.search(text[max(0, spot[0] - 25) : spot[0]])
+    ]
+    if thinner:
+        spots = [spot for spot in spots if not _allergic(text, spot[0])]
+    if not spots:
+        return None
+    told = judged(text)
+    if persons.is_carer(text, context.state):
+        told = [one for one in told if one.kind != "family"]
+    for start, end in sorted(spots):
+        here = next(text[a:b] for a, b in statements(text) if a <= start < b)
+        if "recent" in field.id and (past := _PAST.search(here)) is not None:
+            if past["ago"] is None:
+                continue  # a year may be this one
+            return Value(value=False, start=start, end=end)
+        if any(
+            one.kind in {"uncertain", "family"} and one.start <= start < one.end for one in told
+        ):
+            continue
+        denied = any(
+            one.kind == "negated"
+            and one.start <= start < one.end
+            and not _ANEW.search(text[one.start : start])
+            for one in told
+        )
+        stopped = re.search(
+            r"\b(?:stopped|used to|no longer|off)\b",
+            text[max(0, start - 30) : start],
+            re.IGNORECASE,
+        )
+        lead = max(
+            (
+                one.trigger[0]
+                for one in told
+                if one.kind == "negated" and one.start <= start < one.end
+            ),
+            default=start,
+        )
+        return Value(value=not (denied or stopped), start=min(lead, start), end=end)
+    return None
