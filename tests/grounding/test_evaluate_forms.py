@@ -87,6 +87,17 @@ def test_a_lost_line_break_does_not_carry_a_denial_or_a_relative_over():
     assert kinds == {"orphan_claim"}
 
 
+def test_a_plan_taken_out_of_a_turn_gives_its_recommendations_alone():
+    plan = {
+        "intent": "note_summary",
+        "queries": [],
+        "source": "rules",
+        "recommendations": [{"number": 1, "recommendation": "Stop lisinopril."}],
+    }
+    report = evaluate_note({"summary": {}, "plan": plan}, note=NOTE)
+    assert [one.item.text for one in report.items] == ["Stop lisinopril."]
+
+
 @pytest.mark.skipif(not SAMPLES.exists(), reason="the measuring data is not here")
 def test_a_notes_own_words_raise_hardly_any_alarm():
     from bedside.core.ids import SourceId

@@ -50,6 +50,8 @@ _ROOT_PARTS = (
     "result",
 )
 _OWN_PARTS = ("summary", "plan", "recommendations")
+_OF_A_TURN = frozenset(("intent", "queries"))
+"""Keys of a turn's own plan of work, which stand beside its recommendations."""
 _NOT_ITEMS_WORDS = (
     "chunks note note_text document documents metadata meta trace trace_id turn_id receipt calls cost_usd "
     "model version id ids schema basis guardrails degraded missing removed egress review session_id status "
@@ -176,8 +178,8 @@ def _from(data: object, part: Part, problems: list[str]) -> list[GivenItem]:
     whole = _mapping(data)
     if whole is not None and is_fhir(whole):
         return _from_narratives(whole, part)
-    if whole is not None and _is_turn(whole):
-        plan = _mapping(whole.get("plan"))
+    plan = None if whole is None else _mapping(whole.get("plan"))
+    if whole is not None and (_is_turn(whole) or (plan is not None and set(plan) >= _OF_A_TURN)):
         whole = {**whole, "plan": None if plan is None else plan.get("recommendations")}
     if whole is not None:
         roots = [

@@ -64,9 +64,12 @@ _SCRIPT = """
 (function(){var hot=[];function off(){hot.forEach(function(e){e.classList.remove('hot')});hot=[]}
 function on(a){off();(a.dataset.at||'').split(' ').forEach(function(r){if(!r)return;var p=r.split('-'),s=+p[0],e=+p[1];
 document.querySelectorAll('pre span.s').forEach(function(n){if(+n.dataset.a<e&&+n.dataset.b>s){n.classList.add('hot');hot.push(n)}})});
-if(hot[0]&&hot[0].scrollIntoView)hot[0].scrollIntoView({block:'center',behavior:'auto'})}
+var n=hot[0]&&hot[0].closest('section.note');if(n&&n.scrollHeight>n.clientHeight){
+var v=n.getBoundingClientRect();n.scrollTop+=hot[0].getBoundingClientRect().top-(Math.max(v.top,0)+Math.min(v.bottom,innerHeight))/2;
+return true}return false}
 document.querySelectorAll('article').forEach(function(a){a.addEventListener('mouseenter',function(){on(a)});
-a.addEventListener('focus',function(){on(a)})})})();
+a.addEventListener('focus',function(){on(a)});
+a.addEventListener('click',function(){if(!on(a)&&hot[0])hot[0].scrollIntoView({block:'center'})})})})();
 """
 
 
