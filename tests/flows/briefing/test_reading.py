@@ -250,6 +250,15 @@ def test_an_allergy_is_told_in_one_sentence_with_its_reaction(tmp_path):
     assert found["title"] == "Amoxicillin and the recorded allergy: Penicillin"
     assert "an allergy is recorded: Penicillin (anaphylaxis)" in found["description"]
     assert "penicillin and amoxicillin: both are penicillins" in found["description"]
+    assert found["suggested_action"].startswith("Consider another medicine than Amoxicillin")
+    (tmp_path / "unsaid").mkdir()
+    unsaid = of(
+        tmp_path / "unsaid",
+        allergies=[{"name": "Penicillin"}],
+        medications=[medicine("Amoxicillin 500 mg capsule")],
+    )
+    asks = flag(unsaid, "drug-allergy")["suggested_action"]
+    assert asks.startswith("Consider checking what the reaction to Penicillin was, and another")
 
 
 # ---- guidance
@@ -370,6 +379,7 @@ def test_medicines_that_harm_a_fetus_come_first_however_the_pregnancy_is_named(t
         medications=[medicine("Sodium valproate 500 mg tablet"), medicine("Isotretinoin 20 mg")],
     )
     assert flag(turn, "valproate-pregnancy")["severity"] == "critical"
+    assert turn["removed"] == []
     assert flag(turn, "isotretinoin-pregnancy")["title"] == "Isotretinoin and pregnancy"
 
 

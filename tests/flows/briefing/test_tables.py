@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -123,6 +124,14 @@ def test_words_fit_the_beginnings_of_words(name, fits):
 def test_a_short_word_fits_a_whole_word_only():
     assert words_fit("Hepatitis C virus antibody", [("hepatitis", "c")])
     assert not words_fit("Hepatitis panel, complete", [("hepatitis", "c")])
+
+
+def test_no_option_of_a_rule_is_worded_by_negation():
+    """What a rule's text does not deny, the last check would take out of a briefing."""
+    options = [one.action for one in (*shipped().rules, *caution_rules())]
+    assert len(options) > 70
+    negated = [one for one in options if re.search(r"\b(?:not|no|never|without)\b", one)]
+    assert negated == []
 
 
 TABLE = """

@@ -178,7 +178,7 @@ def _at_goal(chart: Chart, fact: Fact) -> bool:
     """Is it an HbA1c of somebody with diabetes, above the range of others and below the goal?"""
     if analyte_key(fact) != "hba1c" or fact.value is None or fact.comparator:
         return False
-    known = any(_DIABETES.search(one.name) for one in chart.problems)
+    known = not chart.pregnant and any(_DIABETES.search(one.name) for one in chart.problems)
     return known and fact.unit.strip() == "%" and fact.value < _GOAL
 
 
@@ -337,17 +337,19 @@ def _allergy(insight: Insight) -> Flag:
             ),
         ),
         rule=insight.rule,
-        action=Cited(
-            text=f"Consider checking what the reaction to {named} was"
-            + (
-                ""
-                if insight.severity == "info"
-                else f", and another medicine than {plain(medicine.name)}"
-            ),
-            items=(entry(allergy), entry(medicine)),
-        ),
+        action=_another(insight, medicine, allergy),
         weight=_WEIGHT["drug_allergy"],
     )
+
+
+def _another(insight: Insight, medicine: Fact, allergy: Fact) -> Cited | None:
+    """Ask what the reaction was where the record does not say; where it may matter, another medicine."""
+    asks = [] if allergy.reactions else [f"checking what the reaction to {plain(allergy.name)} was"]
+    if insight.severity != "info":
+        asks.append(f"another medicine than {plain(medicine.name)}")
+    if not asks:
+        return None
+    return Cited(text=f"Consider {', and '.join(asks)}", items=(entry(allergy), entry(medicine)))
 
 
 def _against_result(chart: Chart, insight: Insight) -> Flag:
