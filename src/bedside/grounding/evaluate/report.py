@@ -46,7 +46,7 @@ _STYLE = """
 header{padding:16px 24px;border-bottom:1px solid var(--line)}h1{font-size:20px;margin:0 0 4px}h2{font-size:16px;margin:20px 0 8px}
 header p{margin:4px 0;color:var(--soft)}main{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
 section.items{padding:8px 24px 40px;border-right:1px solid var(--line)}
-section.note{padding:8px 24px;position:sticky;top:0;height:100vh;overflow:auto}
+section.note pre{padding-bottom:60vh}section.note{padding:8px 24px;position:sticky;top:0;height:100vh;overflow:auto}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.55 ui-monospace,monospace;margin:0}
 pre span.s{background:var(--mark);border-radius:2px}pre span.hot{background:var(--hot);color:#000;outline:2px solid var(--hot)}
 article{border:1px solid var(--line);border-left:5px solid var(--line);border-radius:6px;background:var(--card);padding:8px 12px;margin:8px 0}
@@ -57,8 +57,8 @@ ul{margin:6px 0 2px;padding-left:18px}li b{margin-right:4px}article.grave li b{c
 q{quotes:none;font-style:italic}table{border-collapse:collapse;font-size:14px;margin:4px 24px 4px 0}td,th{padding:2px 12px 2px 0;text-align:left;vertical-align:top}
 td.n{text-align:right;font-variant-numeric:tabular-nums}.bad{color:var(--red);font-weight:600}.warn{color:var(--amber)}
 details{margin:12px 0}summary{cursor:pointer}.figures{display:flex;flex-wrap:wrap}
-@media(max-width:900px){main{grid-template-columns:1fr}section.note{position:static;height:auto;border-top:1px solid var(--line)}section.items{border:0}}
-@media print{section.note{position:static;height:auto;overflow:visible}main{display:block}}
+@media(max-width:900px){section.note pre{padding:0}main{grid-template-columns:1fr}section.note{position:static;height:auto;border-top:1px solid var(--line)}section.items{border:0}}
+@media print{section.note pre{padding:0}section.note{position:static;height:auto;overflow:visible}main{display:block}}
 """
 _SCRIPT = """
 (function(){var hot=[];function off(){hot.forEach(function(e){e.classList.remove('hot')});hot=[]}
