@@ -56,7 +56,7 @@ def sessions_of(
 def words(
     connection: Connection, *, tenant: str, person: str, sessions: Collection[str]
 ) -> list[str]:
-    """What the person wrote there: messages, drafts and facts of the private part."""
+    """What the person wrote there: messages, and what the private part keeps of their words."""
     query = (
         select(source.c.text)
         .join(message, (message.c.tenant == source.c.tenant) & (message.c.source == source.c.id))
@@ -69,9 +69,9 @@ def words(
     )
     for body in connection.execute(rows).scalars():
         tree: Any = json.loads(body)
-        for name in ("drafts", "facts"):
+        for name in ("drafts", "facts", "kept", "people"):
             for one in tree.get(name) or ():
-                found += [str(one[part]) for part in ("text", "quote") if one.get(part)]
+                found += [str(one[part]) for part in ("text", "line", "quote") if one.get(part)]
     return found
 
 

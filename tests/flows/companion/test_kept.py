@@ -19,6 +19,7 @@ from bedside.flows.companion.tables import tables_of
 from bedside.flows.companion.wishes import asked, formatted, wish_of
 from bedside.memory.facts import Own
 from bedside.wiring.companion import overview
+from bedside.wiring.leaving import erase_side
 
 TABLES = tables_of(None)
 
@@ -278,3 +279,27 @@ def test_each_consent_is_its_own_shown_in_every_conversation_and_stays_withdrawn
     assert alone == ["profile"]
     assert both == ["recall", "profile"]
     assert after == ["profile"]
+
+
+@pytest.mark.requirement("EN-S3")
+def test_erasing_a_side_looks_for_what_was_kept_by_a_deed_as_well(tmp_path):
+    """The words of a deed stand in no message: they are looked for all the same, and gone."""
+    words = "never mention the zebrafinch letter at supper"
+
+    async def story(house):
+        await house.says("anna", "Hello")
+        await house.says("anna", "Yes")
+        await house.says("anna", prefer=words)
+        before = sum(words.encode() in path.read_bytes().lower() for path in files())
+        who = replace(house.engine.local(), actor=ActorId("anna"))
+        receipt = await erase_side(house.engine, "anna", who)
+        return before, receipt, sum(b"zebrafinch" in path.read_bytes().lower() for path in files())
+
+    def files() -> list[Path]:
+        return [path for path in tmp_path.rglob("*") if path.is_file()]
+
+    before, receipt, after = through(tmp_path, story)
+    assert before
+    assert receipt["residual_bytes"] == 0
+    assert receipt["searched"]["strings"] >= 3
+    assert after == 0
