@@ -18,6 +18,7 @@ from bedside.flows.intake.case import load as load_case
 from bedside.flows.intake.dispatch import ORDER
 from bedside.flows.intake.fields import Context, read_asked
 from bedside.flows.intake.readiness import readiness
+from bedside.flows.intake.situation import as_they_are
 from bedside.flows.intake.view import as_checklist, as_readiness, as_state
 from bedside.flows.states import reduce_state
 from bedside.sop.state import Known
@@ -25,6 +26,7 @@ from bedside.storage import access, conversations
 from bedside.storage.tables.turn import message, session, state
 from bedside.wiring.ask import Who
 from bedside.wiring.engine import Engine
+from bedside.wiring.uploads import read_uploads
 
 __all__ = ["blocks_of", "case_of", "cases", "force", "rollback", "set_field"]
 
@@ -116,7 +118,7 @@ async def case_of(engine: Engine, who: Who, case: str) -> dict[str, Any]:
     book = Book(await engine.turning.hot.of(who.tenant))
 
     def work(connection: Connection) -> dict[str, Any]:
-        access.grant(
+        grant = access.grant(
             connection, tenant=who.tenant, actor=who.actor, action="read",
             at=engine.clock.now(), patient=PatientId(case), session=SessionId(case),
             purpose="intake case",
@@ -129,7 +131,8 @@ async def case_of(engine: Engine, who: Who, case: str) -> dict[str, Any]:
         ).first()
         if row is None:
             raise NotFound("case", case)
-        found = load_case(json.loads(row.body))
+        papers = read_uploads(connection, grant, now=engine.clock.now())
+        found = as_they_are(load_case(json.loads(row.body)), papers)
         contract = book.get(found.facts.sop)
         shown = as_state(found, contract)
         told = _messages(connection, who, case)

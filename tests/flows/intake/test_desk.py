@@ -260,3 +260,24 @@ def test_contract_text_is_none_where_there_is_none(tmp_path):
             await engine.close()
 
     assert anyio.run(go) == [None, None]
+
+
+@pytest.mark.requirement("IN-07")
+def test_who_looks_between_two_turns_sees_a_file_as_it_is_by_then(engine_work):
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        await send(engine, who, case, "I need a left knee replacement")
+        paper = b"Knee X-ray report\nDate: 3 March 2026\nGrade 4 osteoarthritis of the left knee.\n"
+        await upload(engine, who, case, "knee.txt", paper)
+        before = await case_of(engine, who, case)
+        await engine.turning.jobs.run_waiting()
+        return before, await case_of(engine, who, case)
+
+    before, after = engine_work(work)
+    (was,) = before["state"]["documents"].values()
+    (now,) = after["state"]["documents"].values()
+    assert was["status"] == "queued"
+    assert now["status"] == "complete"
+    assert now["findings"]
+    assert now["last_seen_turn"] == was["last_seen_turn"]

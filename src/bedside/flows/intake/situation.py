@@ -19,7 +19,7 @@ from bedside.flows.intake.readiness import Readiness, readiness
 from bedside.sop.contract import Contract, Gap
 from bedside.sop.state import Document, Known
 
-__all__ = ["Situation", "document_changes", "situate"]
+__all__ = ["Situation", "as_they_are", "document_changes", "situate"]
 
 
 @value
@@ -52,22 +52,38 @@ class Situation:
         return self.complete and self.readiness.band != "red"
 
 
+def document_of(one: Any, before: Document | None, *, turn: int) -> Document:
+    """An upload as the state has it."""
+    return Document(
+        type=one.type or "unknown",
+        status=one.status,
+        label=one.label,
+        findings=dict(one.findings) if one.status == "complete" else {},
+        eta_seconds=one.eta_seconds if one.status in {"queued", "processing"} else None,
+        last_seen_turn=turn,
+        since_turn=before.since_turn if before is not None else turn,
+        why=one.why,
+    )
+
+
+def as_they_are(case: Case, uploads: Sequence[Any]) -> Case:
+    """The case with its documents as they are now, for who looks at it between two turns."""
+    facts = case.facts
+    for one in uploads:
+        before = facts.documents.get(str(one.id))
+        seen = before.last_seen_turn if before is not None else None
+        now = replace(document_of(one, before, turn=facts.turn), last_seen_turn=seen)
+        facts = facts.with_document(str(one.id), now)
+    return replace(case, facts=facts)
+
+
 def document_changes(case: Case, uploads: Sequence[Any], contract: Contract) -> list[Change]:
     """Uploads as the state has them, re-derived at every turn, and fields that they fill."""
     turn = case.facts.turn
     found: list[Change] = []
     for one in uploads:
         before = case.facts.documents.get(str(one.id))
-        read = Document(
-            type=one.type or "unknown",
-            status=one.status,
-            label=one.label,
-            findings=dict(one.findings) if one.status == "complete" else {},
-            eta_seconds=one.eta_seconds if one.status in {"queued", "processing"} else None,
-            last_seen_turn=turn,
-            since_turn=before.since_turn if before is not None else turn,
-            why=one.why,
-        )
+        read = document_of(one, before, turn=turn)
         if (
             before is None
             or replace(before, last_seen_turn=turn) != read
