@@ -271,7 +271,7 @@ def measure(
     """Figures of the three retrievers over one collection: of all queries, and of each half.
 
     Queries are halved by place; every choice of the ranking was made on the even half (0, 2, ...),
-    so the odd half is unseen.
+    so the odd half tells what a choice is worth (docs/decisions/0007).
     """
     asked = [(key, read_question(" ".join(text.split()))) for key, text in collection.queries]
     vectors = cached_vectors(
