@@ -253,6 +253,18 @@ def test_a_line_over_a_list_goes_with_it_and_a_list_of_medicines_is_parted_by_it
     assert entries(other, 0, len(other)) == [(0, len(other))]
 
 
+def test_a_list_mark_without_a_blank_is_no_part_of_its_entry():
+    assert parts("PHYSICAL EXAM\n\n-Some effusion of the knee.\n-No redness.\n") == {
+        "objective_findings": ["Some effusion of the knee.", "No redness."]
+    }
+    text = "1.Normal appendix.,2.Moderate stool throughout the colon.,3.No stones."
+    assert [text[a:b] for a, b in statements(text, 0, len(text))] == [
+        "Normal appendix.",
+        "Moderate stool throughout the colon.",
+        "No stones.",
+    ]
+
+
 def test_a_score_of_pain_is_no_laboratory_result():
     assert parts("HPI\n\nShe rates her pain level as a 6 out of 10.\n") == {
         "pertinent_history": ["She rates her pain level as a 6 out of 10."]

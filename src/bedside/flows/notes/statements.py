@@ -13,7 +13,9 @@ __all__ = ["entries", "statements"]
 
 Span = tuple[int, int]
 
-_MARK = re.compile(r"\s*(?:(?:[-*•+–]|\(?\d{1,2}[.)](?!\d))\s+|\d{1,2}\.(?=[A-Z][a-z]))")
+_MARK = re.compile(
+    r"\s*(?:(?:[-*•+–]|\(?\d{1,2}[.)](?!\d))\s+|[-*•](?=[A-Z][a-z])|\d{1,2}\.(?=[A-Z][a-z]))"
+)
 _LOST_BREAK = re.compile(
     r"(?<=[.;:)\w%]),(?=\s*\d{1,2}\.(?:\s|\Z|[A-Z][a-z]))|(?<=\.),(?=\s?[A-Z])|(?<=\.)\s*,(?=[A-Z])|\s,(?=[A-Z][a-z])"
 )
