@@ -342,6 +342,7 @@ def test_another_procedure_with_like_words_is_not_taken_for_a_shipped_one(text: 
     [
         ("he needs a bypass (triple vessel disease)", "CABG"),
         ("they told me i need bypass", "CABG"),
+        ("I am looking for a heart bypass. The ministry pays.", "CABG"),
         ("total nee replacment", "TKR"),
         ("catarct surgry", "CATARACT"),
         ("hip repalcement", "THR"),

@@ -270,3 +270,20 @@ def test_a_whole_opening_is_read_under_the_contract_that_it_names(talk):
         "blood_thinners": True, "current_medicines": ("eliquis",),
         "key_comorbidities": ("irregular heartbeat",), "country_of_residence": "Kenya",
     }  # fmt: skip
+
+
+def test_an_illness_that_the_contract_asks_for_by_itself_moves_there(talk):
+    turns = talk(
+        ["hello, I have glaucoma in that eye. I have diabetes.", "it is for cataract surgery"]
+    )
+    fields = turns[-1]["state"]["fields"]
+    assert list(turns[0]["state"]["fields"]["key_comorbidities"]["value"]) == [
+        "glaucoma",
+        "diabetes",
+    ]
+    assert list(fields["other_eye_disease"]["value"]) == ["glaucoma"]
+    assert list(fields["key_comorbidities"]["value"]) == ["diabetes"]
+    turns = talk(["hello, I have glaucoma in that eye", "it is for cataract surgery"])
+    fields = turns[-1]["state"]["fields"]
+    assert list(fields["other_eye_disease"]["value"]) == ["glaucoma"]
+    assert fields["key_comorbidities"]["status"] == "unasked"  # further ones are asked for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from bedside.core.turn import Change
@@ -12,7 +13,7 @@ from bedside.flows.intake import consent
 from bedside.flows.intake.answers import goes_on
 from bedside.flows.intake.book import Book
 from bedside.flows.intake.case import CHOOSE, CONFLICT, Alert, Case, applied, change
-from bedside.flows.intake.lexicon import countries
+from bedside.flows.intake.lexicon import countries, phrase_pattern
 from bedside.flows.intake.numbers import age_in
 from bedside.flows.intake.reading import Reading, read_message
 from bedside.flows.intake.signals import Signals, declines, doubts, nothing, signals
@@ -95,6 +96,8 @@ def hear(
                 if now.facts.get(one.field).status in {"unasked", "asked"}
             ]
             now = applied(case, changes)
+        changes += _asked_apart(now, found)
+        now = applied(case, changes)
     flagged = any(one.kind.startswith("red_flag") and one.turn == turn - 1 for one in case.alerts)
     asked = case.asking if case.asking and not case.asking.startswith("@") else ""
     if became in {"known", "unknown"} and asked == "procedure_name":
@@ -149,6 +152,26 @@ def hear(
         before_asking=case.asking,
         foreign=foreign,
     )
+
+
+def _asked_apart(case: Case, contract: Contract) -> list[Change]:
+    """Illnesses that the new contract has a field of their own for are no further ones."""
+    name = "key_comorbidities"
+    held = case.facts.get(name)
+    cues = [
+        cue
+        for field in contract.fields
+        if field.id != name and case.facts.get(field.id).status == "known"
+        for cue in field.cues
+    ]
+    if not isinstance(held.value, (list, tuple)) or not held.value or not cues:
+        return []
+    named = phrase_pattern(cues)
+    kept = tuple(one for one in held.value if named.search(str(one)) is None)
+    if len(kept) == len(held.value):
+        return []
+    left = replace(held, value=kept) if kept else Known(status="unasked")
+    return [change(f"field:{name}", left)]
 
 
 _OVER = re.compile(
