@@ -178,6 +178,7 @@ def test_what_was_not_at_hand_is_said_in_words_and_once(page):
     assert said.startswith("Not everything was at hand: no model answered (it is overloaded), so")
     assert said.count("vectors") == 1
     assert "knowledge named" not in said
+    assert page.inner_text(".answer .said").startswith("Draft, written by some-model;")
 
 
 def degrade(route) -> None:
@@ -188,6 +189,7 @@ def degrade(route) -> None:
         "model: no model answered: it is overloaded",
     ]
     text = re.sub(r'"degraded": \[[^\]]*\]', f'"degraded": {json.dumps(lines)}', answer.text())
+    text = text.replace('"answered_by": "rules"', '"answered_by": "model:some-model"')
     route.fulfill(response=answer, body=text)
 
 

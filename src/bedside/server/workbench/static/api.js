@@ -51,6 +51,9 @@ export function when(iso) {
   return Number.isNaN(date.getTime()) ? iso : date.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
+// The name of what wrote a turn: "model:some-model" is said as "some-model".
+export const writer = (turn) => (turn.answered_by ?? "").replace(/^model:/, "");
+
 // "5 Nov 2026"; a year or a month alone stays what it is.
 export function day(iso) {
   if (!iso) return "undated";

@@ -1,8 +1,8 @@
 // The ask box and its answers. Text appears sentence by checked sentence; nothing shown is recalled.
 import "/static/drawer.js";
-import { ENDED, SILENT, call, make, plural } from "/static/api.js";
+import { ENDED, SILENT, call, make, plural, writer } from "/static/api.js";
 import { events } from "/static/stream.js";
-import { plainWithSources, renderSources, renderText, shortfalls } from "/static/render.js";
+import { plainWithSources, renderSources, removal, renderText, shortfalls } from "/static/render.js";
 
 const form = document.getElementById("ask");
 const answers = document.getElementById("answers");
@@ -122,7 +122,7 @@ function finish(card, turn) {
   list(card.querySelector(".contra"), turn.contradictions.map((item) => item.text));
   const removed = card.querySelector(".removed");
   removed.querySelector("summary").textContent = `${plural(turn.removed.length, "line")} removed, for lack of support`;
-  list(removed, turn.removed.map((item) => `${item.claim} (${item.why.replaceAll("_", " ")})`));
+  list(removed, turn.removed.map(removal));
   const degraded = card.querySelector(".degraded");
   degraded.hidden = turn.degraded.length === 0;
   degraded.textContent = `Not everything was at hand: ${shortfalls(turn.degraded).join("; ")}.`;
@@ -134,7 +134,7 @@ function actions(card, turn) {
   const bar = card.querySelector(".actions");
   bar.hidden = false;
   const said = bar.querySelector(".said");
-  const by = turn.answered_by === "rules" ? "answered by rules" : turn.answered_by === "extractive" ? "extracted from the sources, no model" : turn.answered_by;
+  const by = turn.answered_by === "rules" ? "answered by rules" : turn.answered_by === "extractive" ? "extracted from the sources, no model" : `written by ${writer(turn)}`;
   said.textContent = `Draft, ${by}; ${turn.egress === "none" ? "nothing left this machine" : turn.egress}`;
   bar.querySelector('[data-do="inspect"]').href = `/inspect/${turn.turn_id}`;
   bar.querySelector('[data-do="copy"]').addEventListener("click", async () => {

@@ -1,7 +1,7 @@
 // The briefing: three priorities, options to decide about, the rest folded, what was checked.
 import "/static/drawer.js";
-import { call, day, make, plural, severity, when } from "/static/api.js";
-import { citeButton, plainWithSources, renderSources, shortfalls } from "/static/render.js";
+import { call, day, make, plural, severity, when, writer } from "/static/api.js";
+import { citeButton, plainWithSources, removal, renderSources, shortfalls } from "/static/render.js";
 import { decidable } from "/static/decide.js";
 
 const root = document.getElementById("briefing");
@@ -55,7 +55,7 @@ async function show(found) {
   const standing = new Map(decided.map((item) => [item.target, item]));
   say("");
   cited(root.querySelector(".oneliner"), body.summary.one_liner);
-  const by = turn.answered_by === "rules" ? "by rules, no model" : `by rules and ${turn.answered_by}, each sentence checked`;
+  const by = turn.answered_by === "rules" ? "by rules, no model" : `by rules and ${writer(turn)}, each sentence checked`;
   root.querySelector(".how").textContent = `Made ${by}; ${turn.egress === "none" ? "nothing left this machine" : turn.egress}; record as of ${when(turn.basis.record_as_of)}. `;
   alerts(body, undecided);
   flags(body, standing);
@@ -182,7 +182,7 @@ function apart() {
   const removed = root.querySelector("details.removed");
   removed.hidden = turn.removed.length === 0;
   removed.querySelector("summary").textContent = `${plural(turn.removed.length, "line")} removed, for lack of support`;
-  removed.querySelector("ul").replaceChildren(...turn.removed.map((item) => make("li", {}, `${item.claim} (${item.why.replaceAll("_", " ")})`)));
+  removed.querySelector("ul").replaceChildren(...turn.removed.map((item) => make("li", {}, removal(item))));
   const sources = root.querySelector("details.sourcelist");
   renderSources(sources.querySelector("ol"), turn);
   const n = new Set(turn.citations.map((item) => item.n)).size;

@@ -1,5 +1,5 @@
 // A summarised note: the note left, items right, what is wrong or left out first.
-import { call, make, plural, severity, when } from "/static/api.js";
+import { call, make, plural, severity, when, writer } from "/static/api.js";
 import { PARTS, findingLines, levelOf, link, placesOf, unsaid } from "/static/linked.js";
 
 const root = document.getElementById("noteview");
@@ -20,7 +20,7 @@ try {
 async function show(text) {
   root.querySelector(".pagehead").textContent = turn.note.title;
   document.title = `${turn.note.title} · Bedside`;
-  root.querySelector(".how").textContent = (turn.extractive ? "Extracted word for word by rule; no model wrote any of it. " : `Written by ${turn.answered_by}, each item held to the note. `) + (turn.egress === "none" ? "Nothing left this machine." : turn.egress);
+  root.querySelector(".how").textContent = (turn.extractive ? "Extracted word for word by rule; no model wrote any of it. " : `Written by ${writer(turn)}, each item held to the note. `) + (turn.egress === "none" ? "Nothing left this machine." : turn.egress);
   const items = [];
   const blocks = [];
   for (const [part, name] of Object.entries(PARTS)) {

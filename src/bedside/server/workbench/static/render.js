@@ -1,5 +1,5 @@
 // A finished turn as text with provenance: underline, letter and hue, never hue alone.
-import { day, severity } from "/static/api.js";
+import { day, severity, writer } from "/static/api.js";
 
 const LETTER = { record: "C", document: "C", note: "C", guideline: "G", message: "P" };
 const CLASS = { record: "c", document: "c", note: "c", guideline: "g", message: "p" };
@@ -129,8 +129,11 @@ export function plainWithSources(turn) {
   const sources = [...seen.values()].map((cited) =>
     `[${cited.n}] ${cited.source.title}${cited.source.date ? `, ${cited.source.date}` : ""}: "${cited.quote}"`);
   const missing = turn.missing.length ? `\n\nNot found: ${turn.missing.join("; ")}` : "";
-  return `${turn.answer}${missing}\n\nSources\n${sources.join("\n")}\n\nDraft by Bedside (${turn.answered_by}); check before use.`;
+  return `${turn.answer}${missing}\n\nSources\n${sources.join("\n")}\n\nDraft by Bedside (${writer(turn)}); check before use.`;
 }
+
+// A removed line and why, without the marks of a model's own writing.
+export const removal = (item) => `${item.claim.replaceAll("**", "")} (${item.why.replaceAll("_", " ")})`;
 
 // What was not at hand, in a clinician's words; the names of searches and blocks are the engineer's.
 export function shortfalls(lines) {
