@@ -244,3 +244,75 @@ def test_what_a_result_means_is_not_its_average(full, options):
     assert "verage" not in text
     assert "8.6 %" in text
     assert "average" in told("mean HbA1c", full.build()).lower()
+
+
+def test_a_medicine_after_an_allergy_is_a_question_of_its_own(full):
+    full.add(
+        "allergies", "Bee venom: allergy, active", "Allergy to bee venom", day="1993-03-20",
+        status="active", severity="low",
+    )  # fmt: skip
+    full.add(
+        "medications", "Epinephrine 1 mg/ml auto-injector: active, ordered 20 Mar 1993",
+        "Epinephrine 1 mg/ml auto-injector", day="1993-03-20", status="active",
+    )  # fmt: skip
+    text = told("bee sting allergy, epipen?", full.build())
+    assert "an allergy to epinephrine" not in text
+    assert "Epinephrine 1 mg/ml auto-injector: active" in text
+    both = told("is she allergic to latex or penicillin?", full.build())
+    assert "Not recorded: an allergy to latex" in both
+    assert "Yes: Penicillin" in both
+    three = told("is she allergic to nuts, wheat and penicillin", full.build())
+    assert three.count("Not recorded: an allergy to") == 2
+    assert "Yes: Penicillin" in three
+    assert "none of the medicines" not in three
+
+
+def test_an_allergy_to_a_class_by_its_own_name_is_a_yes(full):
+    full.add(
+        "allergies", "Sulfonamide antibiotics: allergy, active", "Sulfonamide antibiotics",
+        day="2010-01-01", status="active", severity="high",
+    )  # fmt: skip
+    assert told("allergic to sulfa?", full.build()).startswith("Yes: Sulfonamide antibiotics")
+
+
+def test_of_what_is_not_answered_by_that(full):
+    full.add(
+        "conditions", "Drug overdose: active; since 4 Mar 2001", "Drug overdose", day="2001-03-04",
+        status="active",
+    )  # fmt: skip
+    assert not told("overdose of what?", full.build()).startswith("Yes")
+
+
+def test_another_test_of_the_same_thing_is_named_beside_one_not_done(full):
+    full.lab("Protein/Creatinine [Mass Ratio] in Urine", "2890-2", "420", "mg/g", "2026-11-16")
+    text = told("proteinuria?", full.build())
+    assert "No Urine protein is recorded" in text
+    assert "Another test of it: Urine protein/creatinine ratio 420 mg/g on 16 Nov 2026" in text
+
+
+def test_a_problem_that_only_an_alert_names_is_not_passed_over(full):
+    full.add(
+        "alerts", "Hypoglycaemia while on gliclazide (1 Feb 2025)",
+        "Hypoglycaemia while on gliclazide", day="2025-02-01", status="active",
+    )  # fmt: skip
+    for asked in ("is hypoglycaemia a problem with her", "does she have hypoglycemia?"):
+        assert "Hypoglycaemia while on gliclazide" in told(asked, full.build())
+
+
+def test_what_is_named_comes_first_among_the_changes(full):
+    full.lab("Body weight", "29463-7", "85.0", "kg", "2026-07-14")
+    full.lab("Body weight", "29463-7", "88.9", "kg", "2026-11-03")
+    first = told("weight gain since last visit", full.build()).splitlines()[0]
+    assert first.startswith("Weight: 88.9 kg on 3 Nov 2026")
+    assert "before that 85.0 kg on 14 Jul 2026" in first
+
+
+def test_an_abbreviation_finds_the_entry_that_writes_it_out(full):
+    full.add(
+        "conditions",
+        "Pregnancy: active, confirmed; since 12 May 2026; Estimated date of delivery 15 Dec 2026",
+        "Pregnancy", day="2026-05-12", status="active",
+    )  # fmt: skip
+    text = told("EDD?", full.build())
+    assert text.startswith("Pregnancy: active, confirmed")
+    assert "Estimated date of delivery 15 Dec 2026" in text.splitlines()[0]

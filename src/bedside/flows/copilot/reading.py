@@ -33,7 +33,9 @@ _ENTITY_KINDS = (
     "allergen",
 )
 _MOST_QUERIES = 6
-_WHAT_FOR = re.compile(r"\bwhat\b.+\bfor\W*\Z|\bindication\b", re.IGNORECASE | re.DOTALL)
+_WHAT_FOR = re.compile(
+    r"\bwhat\b.+\bfor\W*\Z|\bindication\b|\bof what\W*\Z", re.IGNORECASE | re.DOTALL
+)
 _MEANING = re.compile(r"\bwhat\s+(?:do|does|did)\b.+\bmean\b", re.IGNORECASE | re.DOTALL)
 """A meaning, not an average."""
 _MOST_COUNTED = 50
@@ -290,7 +292,10 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                 statuses=clause.statuses if clause.asked else source.statuses,
                 last=clause.last if clause.asked else source.last,
             )
-    filled = _with_allergies(filled)
+    carried = _with_allergies(filled)
+    if carried is None:
+        return None
+    filled = carried
     for index, clause in enumerate(filled):
         if not clause.asked:
             source = next(
@@ -309,8 +314,11 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
     return _windows(list(clauses), filled)
 
 
-def _with_allergies(clauses: list[Clause]) -> list[Clause]:
-    """In "allergy to penicillin or latex" the second substance is asked the same way."""
+def _with_allergies(clauses: list[Clause]) -> list[Clause] | None:
+    """In "allergic to penicillin or latex" the second substance is asked the same way.
+
+    `None` where that is not sure: in "bee sting allergy, epipen?" the medicine is another question.
+    """
     found: list[Clause] = []
     for clause in clauses:
         before = found[-1] if found else None
@@ -320,10 +328,22 @@ def _with_allergies(clauses: list[Clause]) -> list[Clause]:
             and bare
             and ("allergies" in before.topics or "allergic" in before.verbs)
         ):
-            found.append(replace(clause, topics=("allergies",), ops=before.ops))
+            verbs = before.verbs & {"allergic"}
+            if not (verbs or clause.either or _of_one_kind(before, clause)):
+                return None
+            found.append(replace(clause, topics=("allergies",), ops=before.ops, verbs=verbs))
         else:
             found.append(clause)
     return found
+
+
+def _of_one_kind(before: Clause, clause: Clause) -> bool:
+    """Both medicines, or both other substances."""
+    kinds = [
+        {one.kind for group in part.entities for one in group} & {"drug", "drug_class", "allergen"}
+        for part in (before, clause)
+    ]
+    return not before.entities or ("allergen" in kinds[0]) == ("allergen" in kinds[1])
 
 
 def _relates(clauses: Sequence[Clause]) -> bool:

@@ -13,9 +13,9 @@ from bedside.flows.copilot.names import (
     shown_name,
 )
 from bedside.flows.copilot.query import Entity
-from bedside.flows.copilot.tools.allergies import allergy_line
+from bedside.flows.copilot.tools.allergies import allergy_line, named_in
 from bedside.flows.copilot.tools.converted import tell_converted
-from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.events import is_active, mentions, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet
 from bedside.record.abnormal import figure_of, short_name
@@ -59,7 +59,7 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
     for allergy in record.of("allergies"):
         if says_none_known(allergy) or allergy.status in {"resolved", "inactive"}:
             continue
-        if matching(entity, (allergy,)):
+        if named_in(entity, (allergy,)):
             line = (
                 f"Allergy or intolerance recorded: {allergy_line(allergy)} {sheet.cite(allergy)}."
             )
@@ -154,7 +154,8 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
             return
         sheet.say(line)
         sheet.missing(name)
-        for fact in nearby(entity, record.of("conditions"))[:2]:
+        told = mentions(entity, record) if entity.kind == "condition" else []
+        for fact in [*told, *nearby(entity, record.of("conditions"))][:2]:
             sheet.say(f"Related: {shown_line(fact)} {sheet.cite(fact)}")
         return
     standing = [fact for fact in found if is_active(fact)] or found[:1]

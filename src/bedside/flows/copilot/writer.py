@@ -76,10 +76,35 @@ _ABNORMAL = re.compile(
 )
 _LACKING = re.compile(r"\b(?:missing|lack\w*|needs?|up to date|behind|due)\b", re.IGNORECASE)
 _GENERIC = frozenset(
-    ["who", "status", "score", "scores", "level", "result", "results", "test", "tests", "value"]
+    [
+        "who",
+        "status",
+        "score",
+        "scores",
+        "level",
+        "result",
+        "results",
+        "test",
+        "tests",
+        "value",
+        "can",
+        "could",
+        "will",
+        "would",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "about",
+        "with",
+        "from",
+        "been",
+    ]
 )
+_ABBREVIATED = 4
+"""A replacement as short as this would be found inside other words."""
 _LOOKUP = 6
-"""A question of so few words looks one thing up: what nobody named is no answer to it."""
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
 _CITED_SOURCE = re.compile(r"\s*\(source: .*?\)(?=\.?\s*\Z)", re.DOTALL)
@@ -112,7 +137,7 @@ def write_unaided(view: View[Nothing]) -> Draft:
     if view.plan.intent == "synopsis" and not documents_first:
         write_summary(record, sheet, today=view.opened.as_of, words=limit - _TAIL)
     elif view.plan.intent == "changes":
-        _changes(record, sheet, limit)
+        _changes(record, parsed_of(view), sheet, limit)
     elif not documents_first or parsed_of(view).entities:
         _grounded(view, record, sheet, limit, after_document=documents_first)
     if not documents_first:
@@ -139,9 +164,11 @@ def _say_if_fits(line: str, sheet: Sheet, limit: int) -> bool:
 # ---- with a patient
 
 
-def _changes(record: RecordFacts, sheet: Sheet, limit: int) -> None:
-    """What changed since the last encounter, as the insight rules found it."""
+def _changes(record: RecordFacts, parsed: Parsed, sheet: Sheet, limit: int) -> None:
+    """What changed since the last encounter, as the insight rules found it; what was named first."""
     found = [one for one in record.insights if one.kind == "change"]
+    for entity in parsed.entities[:_MOST_ENTITIES]:
+        tell_entity(entity, record, sheet, earlier=False, unit=parsed.unit)
     if not found:
         sheet.say("No change since the encounter before the last is found in the record.")
         sheet.missing("changes since the encounter before the last")
@@ -218,12 +245,21 @@ def _of_the_whole(
     parsed = parsed_of(view)
     if _abnormal(view, record, sheet, limit):
         return True
-    unmatched = _unmatched(view, parsed, record.facts)
-    if unmatched:
-        _say_unmatched(unmatched, sheet)
+    words = _own_words(view, parsed)
+    having = _having(words, record)
+    if words and not having:
+        _say_unmatched(words, sheet)
+    elif _lookup(view):
+        for fact in having[:_MOST_GAPS]:
+            sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
     if view.plan.intent in _BROAD:
         _leading(record, sheet, limit, medicines=medicines)
-    return bool(unmatched) and len(view.request.text.split()) <= _LOOKUP
+    return bool(words) and _lookup(view)
+
+
+def _lookup(view: View[Nothing]) -> bool:
+    """A question of so few words looks one thing up."""
+    return len(view.request.text.split()) <= _LOOKUP
 
 
 def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
@@ -253,14 +289,20 @@ def _say_unmatched(words: Sequence[str], sheet: Sheet) -> None:
         sheet.missing(word)
 
 
-def _unmatched(view: View[Nothing], parsed: Parsed, near: Sequence[Fact]) -> list[str]:
-    """The question's own words where it is of no known kind and no entry has any of them."""
+def _own_words(view: View[Nothing], parsed: Parsed) -> list[str]:
+    """The words that carry a question of no known kind, which names nothing that rules know."""
     if view.plan.intent != "unknown" or parsed.entities or parsed.topics:
         return []
-    words = [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
+    return [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
+
+
+def _having(words: Sequence[str], record: RecordFacts) -> list[Fact]:
+    """The entries that have one of the words, or what an abbreviation among them stands for."""
     meant = [one.replacement.lower() for one in expand(" ".join(words))]
-    lines = " ".join(fact.line.lower() for fact in near)
-    return [] if any(word in lines for word in (*words, *meant)) else words
+    meant = [one for one in meant if len(one) > _ABBREVIATED]
+    return [
+        fact for fact in record.facts if any(one in fact.line.lower() for one in (*words, *meant))
+    ]
 
 
 def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:

@@ -12,7 +12,7 @@ from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["allergy_line", "answer_allergies", "warn_of_allergy"]
+__all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_allergy"]
 
 
 def allergy_line(fact: Fact) -> str:
@@ -27,10 +27,16 @@ def allergy_line(fact: Fact) -> str:
     return ", ".join(parts)
 
 
+def named_in(entity: Entity, facts: Sequence[Fact]) -> list[Fact]:
+    """The allergies to the thing itself, a class of medicines by its own name among them."""
+    name = thing_name(entity).lower()
+    return matching(entity, facts) or [one for one in facts if name in plain_name(one).lower()]
+
+
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     """Say beside an answer about a medicine that an allergy to it, or to its kind, is recorded."""
     facts = [one for one in record.of("allergies") if one.status not in {"resolved", "inactive"}]
-    direct = matching(entity, facts)
+    direct = named_in(entity, facts)
     found = direct or [fact for fact, _ in _related(entity, facts)]
     if found and entity.kind in {"drug", "drug_class"}:
         listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in found[:3])
@@ -66,7 +72,7 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
 
 def _one(entity: Entity, record: RecordFacts, facts: Sequence[Fact], sheet: Sheet) -> bool:
     name = thing_name(entity)
-    direct = matching(entity, facts)
+    direct = named_in(entity, facts)
     if direct:
         listed = "; ".join(f"{allergy_line(f)} {sheet.cite(f)}" for f in direct)
         sheet.say(f"Yes: {listed}.")

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import date
 from difflib import SequenceMatcher
 
+from bedside.clinical.vocabulary import expand
 from bedside.flows.copilot.names import group_name, matching, nearby
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Category, Fact, RecordFacts
 
-__all__ = ["answer_event", "is_active", "thing_name"]
+__all__ = ["answer_event", "is_active", "mentions", "thing_name"]
 
 _ACTIVE = {
     "medications": {"active"},
@@ -137,14 +138,22 @@ def _none(
 def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
     if query.topic == "conditions":
         pool = [*record.of("conditions"), *record.of("procedures")]
-        found = nearby(entity, pool)
-        return _distinct(found)[:3]
+        return _distinct([*mentions(entity, record), *nearby(entity, pool)])[:3]
     if query.topic == "medications" and entity.kind == "drug_class":
         problems = record.of("conditions")
         return _distinct([fact for fact in problems if entity.key in fact.name.lower()])[:3]
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []
+
+
+def mentions(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """Alerts and medicines whose own words name a problem that is no entry among the problems."""
+    said = {entity.said.lower(), entity.key.lower()}
+    said |= {one.replacement.lower() for word in tuple(said) for one in expand(word)}
+    forms = [word for word in said if len(word) > _SHORT]
+    pool = [*record.of("alerts"), *record.of("medications")]
+    return [fact for fact in pool if any(form in fact.line.lower() for form in forms)]
 
 
 def _distinct(facts: Sequence[Fact]) -> list[Fact]:

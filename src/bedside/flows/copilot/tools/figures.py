@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from bedside.flows.copilot.names import shown_name
-from bedside.flows.copilot.query import Query
+from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.converted import tell_converted
 from bedside.flows.copilot.tools.readings import (
     Reading,
@@ -40,12 +40,27 @@ def answer_figures(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     if query.ask != "latest" and not all(same_unit(query.unit, one.unit) for one in found):
         return False
     if not found:
-        _none(query, name, readings_of(query.entity, facts), sheet)
+        _none(query, name, readings_of(query.entity, facts), record, sheet)
         return True
     return _ASKS[query.ask](query, name, found, sheet) if query.ask in _ASKS else False
 
 
-def _none(query: Query, name: str, everything: Sequence[Reading], sheet: Sheet) -> None:
+_KIN = {
+    "bnp": ("ntprobnp",),
+    "ntprobnp": ("bnp",),
+    "urine protein": ("pcr", "acr"),
+    "pcr": ("acr", "urine protein"),
+    "acr": ("pcr", "urine protein"),
+    "fev1": ("fev1 fvc",),
+    "free t4": ("total t4",),
+    "total t4": ("free t4",),
+}
+"""Tests of the same thing: who asks for one that was not done wants to hear of the other."""
+
+
+def _none(
+    query: Query, name: str, everything: Sequence[Reading], record: RecordFacts, sheet: Sheet
+) -> None:
     """Say what was looked for and where; never that a finding is absent."""
     span = f" {query.window.said}" if query.window is not None else ""
     sheet.missing(f"{name}{span}")
@@ -58,6 +73,14 @@ def _none(query: Query, name: str, everything: Sequence[Reading], sheet: Sheet) 
         )
     else:
         sheet.say(f"No {name} is recorded: no such result was found in this patient's record.")
+    for key in _KIN.get(query.entity.key, ()) if query.entity is not None else ():
+        kin = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
+        if kin:
+            newest = kin[-1]
+            sheet.say(
+                f"Another test of it: {shown_name(key)} {newest.dated}{_stale(newest)} "
+                f"{sheet.cite(newest.fact)}."
+            )
 
 
 def _plural(number: int, noun: str) -> str:
