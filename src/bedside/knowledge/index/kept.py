@@ -70,9 +70,9 @@ def keep(path: Path, segment: Segment, key: Mapping[str, Any]) -> bool:
     ).encode()
     header = len(header).to_bytes(8, "little") + header
     header += b" " * (-(_HEAD + len(header)) % _ALIGN)
-    parts = [header]
-    for array in arrays.values():
-        parts += [array.tobytes(), bytes(-array.nbytes % _ALIGN)]
+    parts: list[Any] = [header]
+    for array in arrays.values():  # as they lie in memory: a copy would be as large again
+        parts += [array.reshape(-1).view(np.uint8), bytes(-array.nbytes % _ALIGN)]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
