@@ -71,6 +71,7 @@ OPEN = {
     "/metrics",
     "/openapi.json",
     "/login",
+    "/logout",  # takes a cookie away, whosever it is
     "/v1/schema/{name}",
     "/static",
     "/intake",  # the person's bare page, the same for everybody: a link's token is in its fragment
