@@ -274,6 +274,16 @@ def test_a_wish_beside_an_answer_is_kept_and_a_list_ends_with_its_statement() ->
     assert found["current_medicines"] == ("warfarin",)
 
 
+def test_a_relative_who_is_the_patient_hides_nothing_and_a_wish_may_be_the_second_time() -> None:
+    text = "yes, no problem. I am writing for my mother. She also has glaucoma in that eye."
+    found = read(text, "CATARACT", asked="can_lie_flat", who="carer")
+    assert found["other_eye_disease"] == ("glaucoma",)
+    text = "last march, playing football. We want the surgery as soon as possible."
+    found = read(text, "ACL", asked="injury_date")
+    assert found["injury_date"] == "last march, playing football"
+    assert found["timeline_preference"] == "as soon as possible"
+
+
 def test_a_choice_that_is_ruled_out_is_not_chosen() -> None:
     assert read("insurance wont cover so cash", asked="funding_source") == {
         "funding_source": "self"

@@ -489,23 +489,32 @@ def _asked_apart(field: Field, context: Context) -> list[Span]:
 
 def _when_free(field: Field, context: Context) -> Value | None:
     del field
-    match = WHEN.search(context.text)
-    if match is None or question_at(context.text, match.start()):
-        return None
-    here, to = next((a, b) for a, b in statements(context.text) if a <= match.start() < b)
-    lead = context.text[max(here, match.start() - NEAR) : match.start()]
+    return next(
+        (
+            Value(value=match.group(), start=match.start(), end=match.end(), strong=False)
+            for match in WHEN.finditer(context.text)
+            if _wished(context.text, match.start())
+        ),
+        None,
+    )
+
+
+def _wished(text: str, at: int) -> bool:
+    """Is the time there one that is wished for, and not one of something that happened?"""
+    if question_at(text, at):
+        return False
+    here, to = next((a, b) for a, b in statements(text) if a <= at < b)
+    lead = text[max(here, at - NEAR) : at]
     if re.search(
         r"\b(?:ago|since|was|had|happened|occurred|injur\w*|accident|fell|started|last|diagnosed|died|were)\b",
         lead,
         re.IGNORECASE,
     ):
-        return None
-    if not re.search(
+        return False
+    return re.search(
         r"\b(?:want|need|like|hope|plan|travel|come|surgery|operation|done|happen|treat|prefer|ready|go|do it|procedure|possible)\w*\b",
-        context.text[here:to], re.IGNORECASE,
-    ):  # fmt: skip
-        return None
-    return Value(value=match.group(), start=match.start(), end=match.end(), strong=False)
+        text[here:to], re.IGNORECASE,
+    ) is not None  # fmt: skip
 
 
 def _when_asked(field: Field, context: Context) -> Value | None:

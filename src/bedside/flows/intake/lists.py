@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bedside.flows.intake import persons
 from bedside.flows.intake.answers import (
     NONE,
     SENTENCE,
@@ -151,7 +152,7 @@ def list_free(field: Field, context: Context) -> Value | None:
                 [(one.start, one.end) for one in chosen],
             )
     if "disease" in field.id and field.id != "key_comorbidities":
-        here = _named(field, text)
+        here = _named(field, context)
         if here:
             return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
     if "allerg" in field.id:
@@ -180,10 +181,14 @@ def list_free(field: Field, context: Context) -> Value | None:
     return _none_named(field, text)
 
 
-def _named(field: Field, text: str) -> Sequence[Span]:
+def _named(field: Field, context: Context) -> Sequence[Span]:
     """Where the text names one of the field's cues, and does not deny or doubt it."""
     single = [one for one in field.cues if " " not in one]
-    denied = [one for one in judged(text) if one.kind in {"negated", "family", "uncertain"}]
+    text = context.text
+    away = {"negated", "uncertain"}
+    if not persons.is_carer(text, context.state):
+        away.add("family")
+    denied = [one for one in judged(text) if one.kind in away]
     return [
         one.span()
         for one in (phrase_pattern(single).finditer(text) if single else ())
