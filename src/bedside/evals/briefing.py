@@ -191,11 +191,14 @@ async def _brief(engine: Engine, patient: str) -> dict[str, Any]:
 
 def _whole(turns: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """Shares of complete, valid and cited briefings, with counts of what they hold."""
-    flags = [flag for turn in turns.values() for flag in turn["briefing"]["flags"]]
-    counts = [len(turn["briefing"]["flags"]) for turn in turns.values()]
+    flags = [flag for turn in turns.values() for flag in _flags(turn)]
+    counts = [len(_flags(turn)) for turn in turns.values()]
     n = len(turns)
     return {
-        "complete": sum(turn["status"] == "complete" for turn in turns.values()) / n,
+        "complete": sum(
+            turn["status"] == "complete" and "briefing" in turn for turn in turns.values()
+        )
+        / n,
         "valid": sum(_valid(turn) for turn in turns.values()) / n,
         "cited": sum(_cited(turn) for turn in turns.values()) / n,
         "removed": sum(len(turn["removed"]) for turn in turns.values()),
@@ -219,8 +222,16 @@ def _whole(turns: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _flags(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The flags of a turn; none where the record did not answer in time, which counts as incomplete."""
+    found: list[dict[str, Any]] = turn.get("briefing", {}).get("flags", [])
+    return found
+
+
 def _valid(turn: Mapping[str, Any]) -> bool:
     """The shape of the contract, and no number without its source."""
+    if "briefing" not in turn:
+        return False
     briefing = turn["briefing"]
     known = {source["n"] for source in briefing["sources"]}
     for flag in briefing["flags"]:
@@ -237,7 +248,9 @@ def _valid(turn: Mapping[str, Any]) -> bool:
 def _cited(turn: Mapping[str, Any]) -> bool:
     """Every flag has evidence, and each quote is a source's own text as the turn cites it."""
     quotes = {(one["n"], one["start"], one["end"], one["quote"]) for one in turn["citations"]}
-    for flag in turn["briefing"]["flags"]:
+    if "briefing" not in turn:
+        return False
+    for flag in _flags(turn):
         if not flag["evidence"]:
             return False
         for one in flag["evidence"]:
@@ -286,7 +299,7 @@ def _abnormal(records: Path, turns: Mapping[str, dict[str, Any]]) -> dict[str, A
 
 def _said(turn: Mapping[str, Any]) -> Iterator[str]:
     """The sentences of abnormal flags, one each."""
-    for flag in turn["briefing"]["flags"]:
+    for flag in _flags(turn):
         if (flag["rule"] or "").startswith("abnormal"):
             yield from re.split(r"(?<=\])\.\s", flag["description"])
 
@@ -337,8 +350,8 @@ async def _hostile(home: Path, alone: Mapping[str, dict[str, Any]]) -> dict[str,
         try:
             for patient, before in alone.items():
                 after = await _brief(engine, patient)
-                mine = {_key(flag) for flag in after["briefing"]["flags"]}
-                theirs = [_key(flag) for flag in before["briefing"]["flags"]]
+                mine = {_key(flag) for flag in _flags(after)}
+                theirs = [_key(flag) for flag in _flags(before)]
                 kept += sum(key in mine for key in theirs)
                 lost += sum(key not in mine for key in theirs)
                 said += "are safe together" in after["answer"] or "healthy" in after["answer"]
