@@ -73,6 +73,8 @@ def test_signs_in_fragments_are_heard_together(message: str, wanted: str) -> Non
         "I am afraid the wound will burst on the plane",
         "rash is gone, no swelling of tongue or lips",
         "in 2019 my heart rate was 72",
+        "She doesn't react to anything",
+        "no pain, just breathless",
     ],
 )
 def test_signs_that_are_denied_or_feared_are_not(message: str) -> None:
