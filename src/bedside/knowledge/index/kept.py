@@ -85,9 +85,8 @@ def keep(path: Path, segment: Segment, key: Mapping[str, Any]) -> bool:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        finally:
+            Path(name).unlink(missing_ok=True)  # where it was not put in its place
     except OSError:
         return False
     return True
