@@ -287,3 +287,10 @@ def test_an_illness_that_the_contract_asks_for_by_itself_moves_there(talk):
     fields = turns[-1]["state"]["fields"]
     assert list(fields["other_eye_disease"]["value"]) == ["glaucoma"]
     assert fields["key_comorbidities"]["status"] == "unasked"  # further ones are asked for
+
+
+def test_what_was_taken_back_before_the_procedure_was_known_stays_taken_back(talk):
+    turns = talk(
+        ["hello. both hips are affected.", "I was wrong before, it is my left hip.", "a hip replacement"]
+    )  # fmt: skip
+    assert turns[-1]["state"]["fields"]["procedure_side"]["value"] == "left"

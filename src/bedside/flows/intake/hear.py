@@ -94,6 +94,7 @@ def hear(
                 change(f"field:{one.field}", one.known(told, turn=turn - 1, source=source))
                 for one in again.said
                 if now.facts.get(one.field).status in {"unasked", "asked"}
+                or (one.strong and signals(told).corrects)
             ]
             now = applied(case, changes)
         changes += _asked_apart(now, found)
