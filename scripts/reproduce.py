@@ -287,6 +287,18 @@ SUITES = (
     ),
     Suite("memory speed", ("bench", "memory", "--json"), None, ()),
     Suite(
+        "soak",
+        ("scripts/soak.py",),
+        None,
+        (
+            Target("mixed requests at their rate: p95, ms", "mixed/answer_ms_p95", "mixed/n", "at most", 250),
+            Target("of them not answered 200", "mixed/errors", "mixed/n", "is", 0),
+            Target("open streams: added to the first released sentence, p95, ms", "streams/added_ms_p95", "streams/open_at_once", "at most", 300),
+            Target("at twice the capacity: refusals within, p95, ms", "beyond/refusal_ms_p95", "beyond/n", "at most", 100),
+            Target("of them without Retry-After", "beyond/refusals_without_retry_after", "beyond/n", "is", 0),
+        ),
+    ),
+    Suite(
         "context, a million",
         ("bench", "context", "--assemblies", "1000000", "--no-compare", "--json"),
         None,
@@ -300,11 +312,11 @@ SUITES = (
 
 
 def run_command(command: Sequence[str], *, timeout: float, python: str = "") -> Done:
-    """Run `bedside` with these arguments, and read the JSON document that it prints."""
+    """Run `bedside` with these arguments, or a script, and read the JSON document that it prints."""
     began = time.monotonic()
     try:
         done = subprocess.run(
-            [str(ROOT / python) if python else sys.executable, "-m", "bedside", *command],
+            [str(ROOT / python) if python else sys.executable, *_program(command)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=None,
@@ -325,6 +337,11 @@ def run_command(command: Sequence[str], *, timeout: float, python: str = "") -> 
     if done.returncode:
         return Done(tuple(command), seconds, None, f"exit {done.returncode}")
     return Done(tuple(command), seconds, found)
+
+
+def _program(command: Sequence[str]) -> list[str]:
+    """What the interpreter is given: a script of ours, or `bedside` with its arguments."""
+    return [*command] if command[0].endswith(".py") else ["-m", "bedside", *command]
 
 
 def _last_json(text: str) -> dict[str, Any] | None:

@@ -168,8 +168,10 @@ class Mix:
 
     def figures(self) -> dict[str, object]:
         """How many of each status, and the times of the answers that came."""
+        n = sum(map(len, self.times.values()))
         return {
-            "n": sum(map(len, self.times.values())),
+            "n": n,
+            "errors": n - len(self.times.get("200", [])),
             "statuses": dict(Counter({kind: len(held) for kind, held in self.times.items()})),
             **quantiles("answer_ms", self.times.get("200", [])),
         }
@@ -303,8 +305,7 @@ def main() -> None:
                 "on": shared,
                 "chunks": options.chunks,
                 **found,
-            },
-            indent=2,
+            }
         )
     )
 
