@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Context
+from importlib.resources import files
 
 import pytest
 
@@ -495,3 +496,28 @@ def test_a_guideline_sentence_recommends_no_medicine_that_the_record_speaks_agai
     pregnant = Reader(age=30, sex="female", pregnant=True)
     assert not fits("Acne > Drug", "Start with oral isotretinoin.", pregnant)
     assert fits("Hypertension in Pregnancy", "Methyldopa is recommended.", pregnant)
+
+
+def test_an_illness_that_wants_watching_is_looked_up_before_newer_problems(tmp_path):
+    """Newer problems that no monitoring rule knows took all the searches from a hypertension."""
+    home = tmp_path / "home"
+    newer = ["Seborrhoea", "Bunion", "Dermatographism", "Trigger finger", "Tinea versicolor"]
+    body = {
+        "sex": "male",
+        "birth_date": born(63),
+        "conditions": [
+            *({"name": name, "onset": ago(200 + n)} for n, name in enumerate(newer)),
+            {"name": "Hypertension", "onset": ago(9_000)},
+        ],
+        "labs": [lab("Systolic blood pressure", "186", "mmHg")],
+    }
+    imported(home, person(tmp_path, **body))
+    demo = files("bedside") / "demo/guidelines"
+    texts = {
+        one.name: one.read_text(encoding="utf-8")
+        for one in demo.iterdir()
+        if one.name.endswith(".md")
+    }
+    ingested(home, texts, tmp_path)
+    said = " ".join(briefed(home, "p1")["briefing"]["guidelines"])
+    assert "Hypertension: " in said

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from bedside.clinical.drugs import find_drugs, ingredients_of
+from bedside.clinical.monitoring import rules_for_condition
 from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
 from bedside.core.source import Span
@@ -111,7 +112,10 @@ def queries_of(chart: Chart) -> tuple[Query, ...]:
 
 
 def _of_problems(chart: Chart) -> Iterator[Query]:
-    asked = [one for one in chart.problems if not is_past(one, chart.today)]
+    asked = sorted(
+        (one for one in chart.problems if not is_past(one, chart.today)),
+        key=lambda one: not rules_for_condition(plain(one.name)),  # first what wants watching
+    )
     for fact in asked[:_PROBLEMS]:
         name = plain(fact.name)
         lasting = fact.when is None or (chart.today - fact.when.date()).days > _NEW_DAYS
