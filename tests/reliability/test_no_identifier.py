@@ -243,6 +243,33 @@ def test_no_identifier_is_in_a_log_metric_error_or_address(
     assert found_in(server.log.read_bytes()) == set()
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.requirement("RELIABILITY-19")
+def test_no_refusal_repeats_an_identifier_that_was_given_for_an_id(server: Served) -> None:
+    told: dict[str, set[str]] = {}
+    with httpx.Client(base_url=server.base, headers=server.bearer(), timeout=60) as client:
+        for kind, text in IDENTIFIERS.items():
+            if kind in {
+                "mrn",
+                "account",
+                "health plan",
+                "licence",
+                "vehicle",
+                "device",
+                "biometric",
+            }:
+                continue  # one word of letters and digits is told as an id, since it may be ours
+            for said in (
+                client.post("/v1/ask", json={"question": "Any allergies?", "patient": text}),
+                client.get(f"/v1/patients/{quote(text, safe='')}/opening"),
+                client.get(f"/v1/turns/{quote(text, safe='')}"),
+            ):
+                assert said.status_code in {404, 405, 422}, kind
+                if held := found_in(said.content):
+                    told[kind] = held
+    assert told == {}
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.requirement("RELIABILITY-19")
 def test_no_identifier_is_in_what_a_command_says_of_a_failure(home: Path, tmp_path: Path) -> None:

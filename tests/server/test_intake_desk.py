@@ -24,7 +24,7 @@ def bearer(*roles: str, patients: tuple[str, ...] | None = None) -> dict[str, st
         tenant="default",
         roles=roles,
         patients=patients,
-        expires=int(time.time()) + 600,
+        expires=int(time.time()) + 86_400,
     )
     return {"Authorization": f"Bearer {made}"}
 

@@ -7,16 +7,19 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 import pytest
 from fastapi.testclient import TestClient
 
 from bedside.core.errors import DeadlineExceeded, Unavailable
+from bedside.core.ids import TenantId
 from bedside.server.app import create_app
 from bedside.server.auth import token
 from bedside.server.workbench import pages, picture
 from bedside.server.workbench.templates import day, moment, rule_source, target
 from bedside.settings import load_settings
-from bedside.wiring import build_engine
+from bedside.wiring import Who, build_engine
+from bedside.wiring.overseeing import cited_texts
 
 SECRET = "s" * 40
 HTML = {"Accept": "text/html"}
@@ -200,3 +203,33 @@ def test_a_trace_is_told_in_words():
         "none",
         "no",
     ]
+
+
+def test_a_case_holds_the_cited_text_of_its_own_tenant(tmp_path):
+    """The same id in two tenants: only one's own text, or what is shared by all, is exported."""
+
+    async def go() -> list[dict]:
+        engine = build_engine(load_settings(home=tmp_path, environ={"BEDSIDE_EMBEDDER": "none"}))
+        try:
+            for tenant, text in (
+                ("theirs", "TEXT OF THE OTHER TENANT"),
+                ("mine", "Text of our own"),
+            ):
+                who = Who(tenant=TenantId(tenant), roles=frozenset({"admin"}))
+                await engine.ingest_bytes([("g1.md", f"# Guide\n\n{text}.\n".encode())], who)
+            cited = [
+                {"n": 1, "source": {"id": "g1", "revision": 1, "kind": "guideline", "title": "G"}}
+            ]
+            found = []
+            for tenant in ("mine", "third"):
+                who = Who(tenant=TenantId(tenant))
+                found.append(
+                    await engine.store.read(lambda c, who=who: cited_texts(c, who, cited)[0])
+                )
+            return found
+        finally:
+            await engine.close()
+
+    mine, third = anyio.run(go)
+    assert [one["text"].strip().splitlines()[-1] for one in mine] == ["Text of our own."]
+    assert third == []

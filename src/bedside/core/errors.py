@@ -92,7 +92,9 @@ class BudgetTooSmall(CallerError):
         self.needed, self.available, self.blocks = needed, available, dict(blocks)
 
 
-_IDENT = re.compile(r"[\w./:@+-]{1,200}")
+_IDENT = re.compile(r"[\w.:+-]{1,100}(?:/[\w.-]{1,100})?")
+_PERSONAL = re.compile(r"\A[\d./+-]+\Z|\A\d+[./-]\d+")
+"""Digits and separators: a date, a telephone or a social security number."""
 
 
 class NotFound(CallerError):
@@ -104,7 +106,9 @@ class NotFound(CallerError):
     title = "Not found"
 
     def __init__(self, kind: str, name: str, *, hint: str = "") -> None:
-        told = repr(name) if _IDENT.fullmatch(name) else "of that name"
+        told = (
+            repr(name) if _IDENT.fullmatch(name) and not _PERSONAL.search(name) else "of that name"
+        )
         super().__init__(f"No {kind} {told}." + (f" {hint}" if hint else ""))
         self.kind, self.name = kind, name
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, and_, func, or_, select
 from bedside import __version__
 from bedside.core.errors import NotFound
 from bedside.core.ids import PatientId
+from bedside.knowledge.search import SHARED_TENANT
 from bedside.storage import access
 from bedside.storage.tables.access import audit
 from bedside.storage.tables.erasure import erasure
@@ -25,7 +26,7 @@ from bedside.wiring.ask import Who
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
 
-__all__ = ["egress_log", "erasures", "evaluation_case", "kept"]
+__all__ = ["cited_texts", "egress_log", "erasures", "evaluation_case", "kept"]
 
 _MOST = 200
 
@@ -166,7 +167,7 @@ def _case(connection: Connection, engine: Engine, report_id: str, who: Who) -> d
         purpose="evaluation case",
     )
     question = _question(connection, who, row.turn)
-    sources, numbers = _sources(connection, who, body["citations"])
+    sources, numbers = cited_texts(connection, who, body["citations"])
     answer = _renumbered(body["answer"] or "", numbers)
     return {
         "case": row.id,
@@ -203,7 +204,7 @@ def _question(connection: Connection, who: Who, turn_id: str) -> str:
     return text or ""
 
 
-def _sources(
+def cited_texts(
     connection: Connection, who: Who, citations: list[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """The cited texts in the order of their first citations, and their new numbers by the old."""
@@ -214,11 +215,16 @@ def _sources(
             continue
         one = cited["source"]
         text = connection.execute(
-            select(source.c.text).where(
-                or_(source.c.tenant == who.tenant, source.c.patient.is_(None)),
+            select(source.c.text)
+            .where(
+                or_(
+                    source.c.tenant == who.tenant,
+                    and_(source.c.tenant == SHARED_TENANT, source.c.patient.is_(None)),
+                ),
                 source.c.id == one["id"],
                 source.c.revision == one["revision"],
             )
+            .order_by((source.c.tenant == who.tenant).desc())
         ).scalar()
         if text is None:
             continue
