@@ -249,15 +249,7 @@ def test_no_refusal_repeats_an_identifier_that_was_given_for_an_id(server: Serve
     told: dict[str, set[str]] = {}
     with httpx.Client(base_url=server.base, headers=server.bearer(), timeout=60) as client:
         for kind, text in IDENTIFIERS.items():
-            if kind in {
-                "mrn",
-                "account",
-                "health plan",
-                "licence",
-                "vehicle",
-                "device",
-                "biometric",
-            }:
+            if re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", text):
                 continue  # one word of letters and digits is told as an id, since it may be ours
             for said in (
                 client.post("/v1/ask", json={"question": "Any allergies?", "patient": text}),

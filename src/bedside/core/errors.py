@@ -93,7 +93,7 @@ class BudgetTooSmall(CallerError):
 
 
 _IDENT = re.compile(r"[\w.:+-]{1,100}(?:/[\w.-]{1,100})?")
-_PERSONAL = re.compile(r"\A[\d./+-]+\Z|\A\d+[./-]\d+")
+_PERSONAL = re.compile(r"\A[\d./+-]+\Z")
 """Digits and separators: a date, a telephone or a social security number."""
 
 
