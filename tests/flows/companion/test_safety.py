@@ -112,3 +112,72 @@ def test_danger_in_a_wider_range_of_words_is_never_passed_over(text):
 def test_harmless_words_of_that_range_stop_nothing(text):
     found = danger_in(text, RULES)
     assert found is None or found.level == "concern"
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("abuse", "He beat me to the floor"),
+        ("abuse", "She beat me to the ground in front of the children."),
+        ("abuse", "He beat me to a pulp last night."),
+        ("abuse", "he beat me to the bathroom floor"),
+        ("abuse", "he hit me on the shoulder with a bat"),
+        ("abuse", "He kicked me on the knee until I fell."),
+        ("abuse", "She punched me in the game room."),
+        ("abuse", "he slapped me on the back of the head"),
+        ("abuse", "He punched me on the back of the neck."),
+        ("abuse", "She slapped me on the shoulder so hard that I fell."),
+        ("abuse", "He hit me hard."),
+        ("abuse", "He hit me that night."),
+        ("abuse", "She beat me at the bus stop."),
+        ("violence", "I hit him with a bat."),
+        ("violence", "I beat her up."),
+        ("violence", "I slapped her on the shoulder with a belt."),
+        ("violence", "I am going to kill the baby."),
+        ("self_harm", "I cut myself when I feel empty."),
+        ("self_harm", "I cut myself with the razor."),
+        ("self_harm", "I burned myself with the iron on purpose."),
+    ],
+)
+def test_a_manner_of_speaking_does_not_hide_a_blow(kind, text):
+    found = danger_in(text, RULES)
+    assert found is not None
+    assert (found.kind, found.level) == (kind, "stop")
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I was so ashamed I wanted to die",
+        "I felt humiliated and was so embarrassed that I wanted to die.",
+        "I was so bored I wanted to die.",
+        "I'd rather be dead than listen to him again.",
+        "He beat me to the shower",
+        "She slapped me on the back and laughed.",
+        "This heat is killing me. I counted my tablets, there are enough.",
+    ],
+)
+def test_what_may_be_a_manner_of_speaking_names_help(text):
+    found = danger_in(text, RULES)
+    assert found is not None
+    assert found.level == "concern"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He slapped me on the back in fun.",
+        "She hit me in jest.",
+        "He beats me every time we play chess.",
+        "She beat me to it.",
+        "He beat me in the race.",
+        "I cut myself shaving.",
+        "I hurt myself when I fell off my bike.",
+        "The chemo hit me hard.",
+        "I am going to kill the weeds.",
+    ],
+)
+def test_games_jests_and_mishaps_are_no_danger(text):
+    assert danger_in(text, RULES) is None

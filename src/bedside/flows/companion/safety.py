@@ -48,9 +48,11 @@ def danger_in(text: str, rules: Mapping[str, Any]) -> Danger | None:
                 return Danger(kind=kind, level="stop")
             if level == "concern":
                 found = found or Danger(kind=kind, level="concern")
-    wary = (*rules["third"], *rules["near"])
-    if found is None and _any(plain, wary) and not _any(plain, rules["idioms"]):
-        found = Danger(kind="self_harm", level="concern")
+    if found is None:
+        idioms = _every(plain, rules["idioms"])
+        for match in _every(plain, (*rules["third"], *rules["near"])):
+            if not any(_overlap(match, idiom) for idiom in idioms):
+                return Danger(kind="self_harm", level="concern")
     return found
 
 
@@ -72,6 +74,8 @@ def _level(text: str, match: re.Match[str], kind: str, rules: Mapping[str, Any])
     if kind == "self_harm" and _any(clause, of_another) and "i " not in f"{match[0]} ":
         return "concern"
     if _of_another(before, kind):
+        return "concern"
+    if any(_overlap(match, one) for one in _every(text, rules["mild"])):
         return "concern"
     if _any(clause, rules["past"]) and not _any(clause, rules["now"]):
         return "concern"
