@@ -31,7 +31,7 @@ def sentences(name: str) -> list[str]:
 def test_nineteen_in_twenty_lay_emergencies_of_thirty_kinds_are_heard(name: str) -> None:
     said = sentences(name)
     missed = [one for one in said if not red_flags(one)]
-    assert len(missed) <= 0.06 * len(said), missed
+    assert len(missed) <= 0.05 * len(said), missed
 
 
 @pytest.mark.requirement("IN-24")
@@ -73,7 +73,7 @@ def test_signs_in_fragments_are_heard_together(message: str, wanted: str) -> Non
         "I am afraid the wound will burst on the plane",
         "rash is gone, no swelling of tongue or lips",
         "in 2019 my heart rate was 72",
-        "She doesn't react to anything",
+        "I don't react to anything",
         "no pain, just breathless",
     ],
 )

@@ -55,8 +55,11 @@ class _RedFlags(PackFile):
     idioms: tuple[str, ...]
     denied: tuple[str, ...]
     over: tuple[str, ...]
+    over_once: tuple[str, ...]
+    over_age: tuple[str, ...]
     present: tuple[str, ...]
     general: tuple[str, ...]
+    elsewhere: tuple[str, ...]
     feared: tuple[str, ...]
     texts: dict[Kind, dict[str, str]]
 
@@ -87,7 +90,17 @@ def _guards() -> dict[str, re.Pattern[str]]:
     data = _data()
     return {
         name: _any(getattr(data, name))
-        for name in ("idioms", "denied", "over", "present", "general", "feared")
+        for name in (
+            "idioms",
+            "denied",
+            "over",
+            "over_once",
+            "over_age",
+            "present",
+            "general",
+            "elsewhere",
+            "feared",
+        )
     }
 
 
@@ -116,9 +129,9 @@ def red_flags(message: str) -> tuple[RedFlag, ...]:
         for rule, form, needs in _forms():
             if rule.id in found or (needs is not None and not needs.search(masked)):
                 continue
-            if rule.kind == "emergency" and lasting(masked[slice(*sentence)]):
-                continue
             for match in form.finditer(masked, *sentence):
+                if rule.kind == "emergency" and _lasts(masked, sentence, match.span()):
+                    continue
                 if _of_now(
                     masked,
                     sentence,
@@ -151,7 +164,8 @@ def _stands(text: str, sentences: Sequence[tuple[int, int]], one: Formed) -> boo
         if guards["denied"].search(last) and (last == between or _DENIES.match(last)):
             return False
     within = [span for span in sentences if span[0] < one.end and one.start < span[1]]
-    if one.kind == "emergency" and lasting(text[within[0][0] : within[-1][1]]):
+    told = (within[0][0], within[-1][1])
+    if one.kind == "emergency" and _lasts(text, told, (one.start, one.end)):
         return False
     for sentence in within:
         parts = [part for part in one.parts if sentence[0] <= part[0] < sentence[1]]
@@ -196,14 +210,62 @@ def _of_now(
         return False
     if guards["general"].search(whole) and not _HAS.search(clause):
         return False
-    if not crisis and guards["feared"].search(f"{clause}{said}"):
+    if not crisis and _is_elsewhere(whole, clause, said):
         return False
-    if past_counts:
+    if not crisis and _is_feared(f"{clause}{said}"):
+        return False
+    if past_counts or _is_present(clause, said):
         return True
-    over = guards["over"].search(whole) or _HAD.search(clause)
-    if over or (not breaks and guards["over"].search(whole_sentence)):
+    over = _is_over(whole) or _HAD.search(clause)
+    if over or (not breaks and _is_over(whole_sentence)):
         return guards["present"].search(whole_sentence) is not None
     return True
+
+
+def _is_over(said: str) -> bool:
+    """Do the words put it in the past? An age or "once" does so only beside a past verb."""
+    guards = _guards()
+    if guards["over"].search(said):
+        return True
+    if guards["over_age"].search(said):
+        return _WAS.search(said) is not None
+    return guards["over_once"].search(said) is not None and _PAST.search(said) is not None
+
+
+def _is_present(clause: str, said: str) -> bool:
+    """Does a verb of now stand in the words, or right before them: "is not breathing"?"""
+    verbs = [one.end() for one in _IS.finditer(f"{clause}{said}")]
+    *_, own = _AND.split(clause)
+    if not verbs or _HYPOTHETICAL.search(own) or _PAST.search(said):
+        return False
+    return verbs[-1] >= len(clause) or len(clause[verbs[-1] :].split()) <= _NEAR
+
+
+def _is_elsewhere(whole: str, clause: str, said: str) -> bool:
+    """Is it told of a film, a job or the news, and of nobody here?"""
+    found = _guards()["elsewhere"].search(whole)
+    if found is None or _HAS.search(clause):
+        return False
+    joined = _ALSO.search(f"{clause}{said}")
+    return joined is None or joined.start("also") < found.end()
+
+
+def _is_feared(said: str) -> bool:
+    """Is it what somebody fears may come? What explains the fear is there already."""
+    hits = list(_guards()["feared"].finditer(said))
+    return bool(hits) and _EXPLAINS.search(said, hits[-1].end()) is None
+
+
+def _lasts(text: str, sentence: tuple[int, int], span: tuple[int, int]) -> bool:
+    """Has it long been so? What lasts in another clause says nothing of one of now."""
+    if not lasting(text[slice(*sentence)]):
+        return False
+    before, said = text[sentence[0] : span[0]], text[slice(*span)]
+    breaks = [one.end() for one in _JOINS.finditer(before)]
+    if not breaks:
+        return True
+    clause = before[breaks[-1] :]
+    return not _is_present(clause, said) or lasting(f"{clause}{said}{text[span[1] : sentence[1]]}")
 
 
 _HAS = re.compile(
@@ -211,6 +273,37 @@ _HAS = re.compile(
     r"got|keep|keeps|just|suddenly|now|can't|cannot|been|a|some|this|such))+ ?(?:(?!afraid|scared|worried|of\b|about)\w+ ){0,2}$",
     re.IGNORECASE,
 )
+_IS = re.compile(
+    r"(?:\b(?:is|are|am|isn't|aren't|won't|will not|can't|cannot|doesn't|does not|don't|do not|keeps?)"
+    r"|\b(?:i'm|he's|she's|it's|they're|we're))\b",
+    re.IGNORECASE,
+)
+"""Verbs of what goes on now."""
+_NEAR = 2
+_AND = re.compile(r"\band\b", re.IGNORECASE)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:if|whether|when|whenever|what|how|could|would|might|may|suppose|supposing|imagine)\b",
+    re.IGNORECASE,
+)
+_JOINS = re.compile(rf"\band\b|[:;]|{_CLAUSE_END.pattern}", re.IGNORECASE)
+_ALSO = re.compile(
+    r"\b(?:i|he|she|we|they|my \w+)\b[^.!?]*?\b(?P<also>(?:and|but|so)) (?:now |also |just |suddenly )?"
+    r"(?:have|has|am|is|are|can't|cannot|won't|feel|feels|keep|keeps|cough\w*|vomit\w*|bleed\w*|chok\w+)\b",
+    re.IGNORECASE,
+)
+_EXPLAINS = re.compile(
+    r"[:;\u2013\u2014]| - |\b(?:because|since|cos|and|so|as|after) (?:i|he|she|we|they|it|my|his|her)\b",
+    re.IGNORECASE,
+)
+_WAS = re.compile(
+    r"\b(?:was|were|had|did|died|suffered|survived|saved|treated|operated|removed)\b", re.IGNORECASE
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|been|went|came|got|gave|fell|broke|lost|felt|threw|"
+    r"(?!aged\b|need\b|bleed\b|feed\b|swallowed\b|overdosed\b|injected\b|inhaled\b)\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+"""Verbs of the past but those of taking in: a poison taken is still there."""
 _DENIES = re.compile(r"\W*(?:no|not|without|never|nor)\b", re.IGNORECASE)
 _HAD = re.compile(r"\b(?:had|has had|have had)(?: (?!to\b)\S+){0,3} ?$", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
