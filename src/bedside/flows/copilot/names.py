@@ -46,6 +46,7 @@ __all__ = [
     "matching",
     "nearby",
     "panel_members",
+    "panel_whole",
     "record_lexicon",
     "shown_name",
 ]
@@ -166,8 +167,17 @@ def shown_name(key: str) -> str:
 
 
 def panel_members(key: str) -> tuple[str, ...]:
-    """The analytes of a panel, in the order of an answer; empty for an unknown key."""
-    return tuple(_listed(str(_file()["panels"].get(key, {}).get("of", ""))))
+    """The analytes of a panel, in the order of an answer; empty for an unknown key.
+
+    One that says all of the others by itself stands first.
+    """
+    row = _file()["panels"].get(key, {})
+    return tuple(_listed(str(row.get("whole", ""))) + _listed(str(row.get("of", ""))))
+
+
+def panel_whole(key: str) -> str:
+    """The one analyte of a panel that says all of the others; "" where there is none."""
+    return str(_file()["panels"].get(key, {}).get("whole", ""))
 
 
 def loincs_of(key: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from bedside.flows.copilot.names import analyte_lexicon, clinical_phrases, is_dr
 from bedside.flows.copilot.query import Threshold, Window
 from bedside.flows.copilot.windows import find_window, number_of
 
-__all__ = ["Piece", "read"]
+__all__ = ["Piece", "is_misread", "read"]
 
 _UNIT = frozenset(
     [
@@ -86,7 +86,11 @@ _ASKED_UNITS: dict[tuple[str, ...], str] = {
     **dict.fromkeys([("celsius",), ("centigrade",)], "Cel"),
     ("mmhg",): "mm[Hg]",
 }
-"""Units in which a result may be asked for, said after it: "sugar in mmol/L", "weight in lbs"."""
+"""Units in which a result may be asked for, said after it: "sugar in mmol/L", "weight in lbs".
+
+One of a bare word is a unit behind "in" or "to" alone: feet swell, too.
+"""
+_INTO = frozenset({"in", "to", "into"})
 _YEARS = (1900, 2099)
 _PUNCTUATION = frozenset("?!.:;,-/+")
 _BOUNDARY = frozenset("?.;,/+!")
@@ -148,6 +152,11 @@ def _repair(word: str) -> str:
     return near.pop() if len(near) == 1 else word
 
 
+def is_misread(word: str) -> bool:
+    """True of a word in lower case that no lexicon has and that is read as one a slip away."""
+    return not _known(word, None) and _repair(word) != word
+
+
 def _next(
     words: Sequence[str],
     at: int,
@@ -180,7 +189,9 @@ def _next(
 def _unit_asked(words: Sequence[str], at: int) -> tuple[int, Piece] | None:
     for said, unit in _ASKED_UNITS.items():
         end = at + len(said)
-        if at and tuple(words[at:end]) == said and number_of(words[at - 1]) is None:
+        if not at or tuple(words[at:end]) != said or number_of(words[at - 1]) is not None:
+            continue
+        if len(said) > 1 or words[at - 1] in _INTO:
             return end, Piece(said="".join(said), meanings=(Meaning(kind="unit", key=unit),))
     return None
 

@@ -50,6 +50,15 @@ _A_CHILD = re.compile(
     r"|(?:\d|1[0-7])[- ]?(?:(?:years?|yrs?|months?|weeks?)[- ]old|yo|y/o))\b",
     re.IGNORECASE,
 )
+_MANY_OF = r"(?:\d+|two|three|four|five|six|seven|eight|several|grown|young|small)"
+_NO_CHILD = re.compile(
+    r"\bchild[- ]?(?:(?:turcotte[- ]?)?pugh|bearing|birth|care|less|proof|resistant)\w*"
+    r"|\bbab(?:y|ies)[- ]aspirin"
+    rf"|\b(?:(?:mother|mum|mom|father|dad|parent|carer)s? (?:of|to)|has|have|had|with)(?: {_MANY_OF})+ "
+    r"(?:child(?:ren)?|kids|babies|infants|toddlers)\b",
+    re.IGNORECASE,
+)
+"""Names of scores, medicines and circumstances of an adult that have a child's word in them."""
 _OF_MEDICINES = {"drug", "medications", "plan"}
 _SURE = 0.6
 _MOST_QUOTED = 4
@@ -225,12 +234,12 @@ def _of_another_age(view: View[Nothing], hit: Hit) -> bool:
     """
     record = facts_of(view)
     born = record.person.birth_date if record is not None else None
-    if born is None and not _A_CHILD.search(view.request.text):
+    if born is None and not _A_CHILD.search(_NO_CHILD.sub("", view.request.text)):
         return False
     if born is not None and age_on(born, view.opened.as_of) >= _ADULT:
         return False
     source = hit.span.source
-    if _CHILDREN.search(f"{source.title} {hit.prefix} {hit.text}"):
+    if _CHILDREN.search(_NO_CHILD.sub("", f"{source.title} {hit.prefix} {hit.text}")):
         return False
     return view.plan.intent in _OF_MEDICINES or bool(_ADULTS.search(source.title))
 

@@ -100,13 +100,16 @@ def tell_entity(
         told = [figure_line(key, record, sheet, earlier=earlier) for key in members]
         for line in [one for one in told if one][:_MOST_PANEL]:
             sheet.say(line)
+        if not any(told):
+            sheet.say(f"Not recorded: {shown_name(entity.key)}.")
+            sheet.missing(shown_name(entity.key))
         return
     if entity.kind == "analyte":
         line = figure_line(entity.key, record, sheet, earlier=earlier)
         if line:
             sheet.say(line)
             newest = readings_of(entity, record.of("observations"))[-1]
-            tell_converted(newest, entity, unit, sheet)
+            tell_converted(newest, entity, unit, sheet, alone=False)
         else:
             sheet.say(f"Not recorded: {shown_name(entity.key)}.")
             sheet.missing(shown_name(entity.key))
@@ -146,7 +149,8 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     found = matching(entity, pools.get(entity.kind, ()))
     name = thing_name(entity)
     if not found:
-        if any(line.lower().startswith(entity.said) for line in sheet.lines):
+        told = any(line.lower().startswith(entity.said) for line in sheet.lines)
+        if told and entity.kind == "condition":
             return  # "smoking": told as what it is measured by
         among = {"drug": " among the medicines", "drug_class": " among the medicines"}
         line = f"Not recorded{among.get(entity.kind, '')}: {name}."
@@ -154,8 +158,8 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
             return
         sheet.say(line)
         sheet.missing(name)
-        told = mentions(entity, record) if entity.kind == "condition" else []
-        for fact in [*told, *nearby(entity, record.of("conditions"))][:2]:
+        said = mentions(entity, record) if entity.kind == "condition" else []
+        for fact in [*said, *nearby(entity, record.of("conditions"))][:2]:
             sheet.say(f"Related: {shown_line(fact)} {sheet.cite(fact)}")
         return
     standing = [fact for fact in found if is_active(fact)] or found[:1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 
 from bedside.clinical.vocabulary import expand
 from bedside.core.context import Item
@@ -18,7 +19,7 @@ from bedside.flows.copilot.findings import DocumentFinding, document_findings
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.names import analyte_key, bearing_on, matching, panel_members, shown_name
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
-from bedside.flows.copilot.query import Entity, Parsed
+from bedside.flows.copilot.query import Entity, Parsed, Window
 from bedside.flows.copilot.quoting import (
     document_sentences,
     evidence_items,
@@ -45,7 +46,8 @@ from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
 from bedside.flows.copilot.windows import day_text
 from bedside.flows.flow import View
-from bedside.record.abnormal import short_name
+from bedside.record.abnormal import abnormal_now, short_name
+from bedside.record.abnormal import readings_of as readings_by_analyte
 from bedside.record.insights import priorities
 from bedside.record.needs import Contradiction, Fact, Insight, RecordFacts, RecordNeed
 
@@ -104,6 +106,8 @@ _GENERIC = frozenset(
 )
 _ABBREVIATED = 4
 """A replacement as short as this would be found inside other words."""
+_BEGINS = 4
+"""So many letters may begin a word of the record: "car" begins too many."""
 _LOOKUP = 6
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
@@ -263,11 +267,12 @@ def _lookup(view: View[Nothing]) -> bool:
 
 
 def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
-    """The newest results that stand outside their range, where those were asked for."""
+    """The newest results that stand outside their range, of the time asked for, where asked for."""
     asked = _ABNORMAL.search(view.request.text) and "labs" in parsed_of(view).topics
     if not asked:
         return False
-    found = [one for one in record.insights if one.kind == "abnormal"]
+    windows = parsed_of(view).windows
+    found = _abnormal_in(windows, record) if windows else _newest_abnormal(record)
     left: list[Fact] = []
     for one in found:
         before = sheet.words
@@ -278,8 +283,26 @@ def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
         names = joined([f"{short_name(fact)} {sheet.cite(fact)}" for fact in left])
         sheet.say(f"Also outside their range: {names}.")
     if not found:
-        sheet.say("No rule finds a newest result outside its range.")
+        span = f" {windows[0].said}" if windows else ""
+        sheet.say(f"No rule finds a newest result{span} outside its range.")
     return True
+
+
+def _newest_abnormal(record: RecordFacts) -> list[Insight]:
+    return [one for one in record.insights if one.kind == "abnormal"]
+
+
+def _abnormal_in(windows: Sequence[Window], record: RecordFacts) -> list[Insight]:
+    """The same of a time: the newest of each measurement in it, a newer one after it or not."""
+
+    def inside(fact: Fact) -> bool:
+        return any(window.holds(day_of(fact)) for window in windows)
+
+    now = [one for one in _newest_abnormal(record) if inside(one.facts[0])]
+    told = {str(one.facts[0].source.id) for one in now}
+    within = readings_by_analyte(filter(inside, record.of("observations")), as_of=date.max)
+    then = abnormal_now(within, record.person, pregnant=None)
+    return [*now, *(one for one in then if str(one.facts[0].source.id) not in told)]
 
 
 def _say_unmatched(words: Sequence[str], sheet: Sheet) -> None:
@@ -297,12 +320,17 @@ def _own_words(view: View[Nothing], parsed: Parsed) -> list[str]:
 
 
 def _having(words: Sequence[str], record: RecordFacts) -> list[Fact]:
-    """The entries that have one of the words, or what an abbreviation among them stands for."""
+    """The entries that have one of the words, or what an abbreviation among them stands for.
+
+    A word of four letters or more may begin a longer one; a shorter one stands alone.
+    """
     meant = [one.replacement.lower() for one in expand(" ".join(words))]
     meant = [one for one in meant if len(one) > _ABBREVIATED]
-    return [
-        fact for fact in record.facts if any(one in fact.line.lower() for one in (*words, *meant))
+    forms = [
+        re.compile(rf"(?<!\w){re.escape(one)}" + ("" if len(one) >= _BEGINS else r"(?!\w)"))
+        for one in (*words, *meant)
     ]
+    return [fact for fact in record.facts if any(one.search(fact.line.lower()) for one in forms)]
 
 
 def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:

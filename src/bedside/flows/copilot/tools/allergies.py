@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bedside.clinical.allergy import conflicts_with_allergy
@@ -30,7 +31,10 @@ def allergy_line(fact: Fact) -> str:
 def named_in(entity: Entity, facts: Sequence[Fact]) -> list[Fact]:
     """The allergies to the thing itself, a class of medicines by its own name among them."""
     name = thing_name(entity).lower()
-    return matching(entity, facts) or [one for one in facts if name in plain_name(one).lower()]
+    whole = re.compile(rf"\b{re.escape(name.removesuffix('s'))}(?:e?s)?\b")
+    return matching(entity, facts) or [
+        one for one in facts if whole.search(plain_name(one).lower())
+    ]
 
 
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:

@@ -16,11 +16,14 @@ _FIGURES = 3
 """Figures kept: a conversion says no more than the unit's own reports do."""
 
 
-def tell_converted(newest: Reading, entity: Entity | None, unit: str, sheet: Sheet) -> None:
+def tell_converted(
+    newest: Reading, entity: Entity | None, unit: str, sheet: Sheet, *, alone: bool = True
+) -> None:
     """Say the newest reading in `unit` as a rounded calculation; nothing where it stands in it.
 
     The record's own figure is said by the caller: this line never stands for it. A unit that the
-    result cannot be given in is said to be so.
+    result cannot be given in is said to be so where the result was asked for `alone`; among other
+    things the unit may be meant for another, and is passed over.
     """
     if not unit or same_unit(unit, newest.unit):
         return
@@ -33,7 +36,8 @@ def tell_converted(newest: Reading, entity: Entity | None, unit: str, sheet: She
             newest.value, newest.unit, unit, analyte=entity.key if entity is not None else None
         )
     except (IncompatibleUnits, UnknownUnit):
-        sheet.say(f"Not converted: {newest.name} in {newest.unit} cannot be given in {shown}.")
+        if alone:
+            sheet.say(f"Not converted: {newest.name} in {newest.unit} cannot be given in {shown}.")
         return
     line = f"Calculated: {newest.figure} {newest.unit} is about {_short(amount)} {shown}"
     sheet.say(f"{line} {sheet.cite(newest.fact)}.")

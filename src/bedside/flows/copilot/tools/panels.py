@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bedside.flows.copilot.names import panel_members, shown_name
+from bedside.flows.copilot.names import panel_members, panel_whole, shown_name
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.readings import Reading, in_window, readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
@@ -25,6 +25,7 @@ def answer_panel(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     span = f" {query.window.said}" if query.window is not None else ""
     shown: list[tuple[str, list[Reading]]] = []
     missing: list[str] = []
+    whole = shown_name(panel_whole(query.entity.key))
     for key in panel_members(query.entity.key):
         member = Entity(kind="analyte", key=key, said=key)
         found = in_window(readings_of(member, record.of("observations")), query.window)
@@ -32,6 +33,9 @@ def answer_panel(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
             shown.append((shown_name(key), found))
         else:
             missing.append(shown_name(key))
+    if any(label == whole for label, _ in shown):
+        missing = []
+    missing = [label for label in missing if label != whole]
     if not shown:
         sheet.missing(f"{name}{span}")
         sheet.say(f"No {name} results are recorded{span}: looked for {', '.join(missing)}.")
