@@ -8,7 +8,7 @@ cannot hide its queue. Three runs:
 
 - mixed: 80 % read (a patient's documents, the guidelines, a turn), 20 % search by words, over so
   many chunks;
-- streams: so many turns open at once against a model that writes a sentence a second; what is
+- streams: so many turns, begun within 40 s, open at once against a model that writes a sentence a second; what is
   reported is how much later the first released sentence comes than with one stream alone;
 - beyond: the mix at twice the rate at which the server answers when nothing holds it back; how soon
   a refusal comes, and whether it says when to come back.
@@ -54,9 +54,9 @@ def home_of(folder: Path, chunks: int) -> None:
     words = " ".join(one.read_text(encoding="utf-8") for one in texts).split()
     made = folder / "made"
     made.mkdir()
-    for n in range(chunks // 20):
+    for n in range(chunks // 200):
         parts = [f"# Made guideline {n}\n"]
-        for k in range(20):
+        for k in range(200):
             body = " ".join(rng.choices(words, k=80))
             parts.append(f"\n## Section {k}\n\n{body}.\n")
         (made / f"made-{n:04d}.md").write_text("".join(parts), encoding="utf-8")
@@ -104,13 +104,13 @@ def served(home: Path, **environ: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def provider(sentence: str) -> Iterator[str]:
-    """The fake provider in a process of its own: a sentence a second, twenty of them."""
+    """The fake provider in a process of its own: a sentence a second for a minute."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.json"
-        said = {"pieces": [sentence] * 20, "delay_s": 1.0}
+        said = {"pieces": [sentence] * 60, "delay_s": 1.0}
         script.write_text(json.dumps([said]), encoding="utf-8")
         command = [
             sys.executable, "-m", "bedside.testing.provider", "--port", str(port), "--script", str(script),
@@ -241,7 +241,7 @@ async def streams(base: str, *, most: int) -> dict[str, object]:
     open_now = peak = 0
     async with client(base) as asking:
 
-        async def once() -> None:
+        async def once(*, only_first: bool = False) -> None:
             nonlocal open_now, peak
             open_now += 1
             peak = max(peak, open_now)
@@ -255,15 +255,17 @@ async def streams(base: str, *, most: int) -> dict[str, object]:
                     if event == "delta" and not seen:
                         seen = True
                         first.append((time.perf_counter() - start) * 1000)
+                        if only_first:
+                            break
             ends[f"{answer.status_code} {event}"] += 1
             open_now -= 1
 
         for _ in range(3):
-            await once()
+            await once(only_first=True)
         alone = statistics.median(first)
         first.clear()
         ends.clear()
-        await paced(most / 16, 16, once)
+        await paced(most / 40, 40, once)
     added = [one - alone for one in first]
     return {
         "asked": most,
