@@ -67,6 +67,8 @@ def test_nystatin_is_no_warning_beside_a_statin(record, asked):
         "does asha patel's metformin need a change",
         "HbA1c of Asha Patel",
         "Ravi Jones's HbA1c",
+        "What are Asha Reddy's allergies?",
+        "Allen Rao's hba1c",
     ],
 )
 def test_one_foreign_word_in_a_name_makes_it_somebody_elses(full, text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bedside.core.turn import Draft
+from bedside.flows.copilot.elsewhere import names_another
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, parsed_of
 from bedside.flows.copilot.tools.answering import answer_queries
 from bedside.flows.copilot.tools.reference import reference_draft
@@ -31,6 +32,8 @@ def rule_draft(view: View[Nothing]) -> Draft | None:
     if record is None:
         return None
     parsed = parsed_of(view)
+    if names_another(view.request.text, parsed, record):
+        return None  # "Asha Reddy's": a surname may be read as a word that is a slip away
     return answer_queries(parsed.queries, record, today=view.opened.as_of)
 
 
