@@ -9,6 +9,7 @@ import pytest
 
 from bedside.core.ids import SourceId
 from bedside.core.source import Source
+from bedside.flows.notes.composed import Summarised, _contradictions
 from bedside.flows.notes.extractive import extract
 from bedside.flows.notes.note import Note, StoredNote
 from bedside.flows.notes.statements import entries, statements
@@ -269,3 +270,73 @@ def test_a_score_of_pain_is_no_laboratory_result():
     assert parts("HPI\n\nShe rates her pain level as a 6 out of 10.\n") == {
         "pertinent_history": ["She rates her pain level as a 6 out of 10."]
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "flagged"),
+    [
+        ("HPI: Cough. Penicillin allergy, no anaphylaxis.\n\nALLERGIES: NKDA\n", True),
+        (
+            "HPI\nCough. No known drug allergies.\n\nALLERGIES\nPenicillin (hives). No known food allergies.\n",
+            True,
+        ),
+        ("HPI\nNo known allergies.\n\nALLERGIES\nNo known drug allergies. Reviewed.\n", False),
+        ("HPI\nNo known drug allergies.\n\nALLERGIES\nNone.\n", False),
+    ],
+)
+def test_a_denied_and_a_named_allergy_are_flagged_however_they_are_joined(text, flagged):
+    found = Summarised(statements=extract(note(text))[0])
+    assert [one.id for one in _contradictions(found)] == (["G8"] if flagged else [])
+
+
+def test_a_list_of_medicines_or_allergies_behind_a_lost_break_is_no_index():
+    text = "MEDICATIONS: Reviewed.warfarin 5 mg, metformin 500 mg, aspirin 81 mg, lisinopril 10 mg"
+    assert parts(text)["medicines_allergies"] == [
+        "Reviewed.warfarin 5 mg",
+        "metformin 500 mg",
+        "aspirin 81 mg",
+        "lisinopril 10 mg",
+    ]
+    said = parts("HPI: Cough.\n\nALLERGIES: Reviewed.latex, peanuts, eggs, shellfish")
+    assert "latex, peanuts, eggs, shellfish" in said["medicines_allergies"][0]
+    for tail in ("warfarin, metformin, aspirin, lisinopril", "one, two, 3 doses, four"):
+        said = parts(f"HPI: Cough.{tail}")
+        assert tail in " ".join(text for texts in said.values() for text in texts)
+
+
+def test_a_problem_does_not_stand_under_a_problem_and_is_no_order():
+    summary, plan = extract(note("ASSESSMENT AND PLAN\nHypertension\nDiabetes\n"))
+    assert [(one.about, one.text) for one in summary] == [
+        (None, "Hypertension"),
+        (None, "Diabetes"),
+    ]
+    text = "PLAN\n1. Pneumonia\n2. Sepsis\n- Start ceftriaxone 1 g daily\n- Blood cultures\n3. Low-salt diet\n"
+    summary, plan = extract(note(text))
+    assert [(one.part, one.about, one.text) for one in summary] == [
+        ("key_problems", None, "Pneumonia"),
+        ("key_problems", None, "Sepsis"),
+    ]
+    assert [(one.about, one.text) for one in plan] == [
+        ("Sepsis", "Start ceftriaxone 1 g daily"),
+        ("Sepsis", "Blood cultures"),
+        (None, "Low-salt diet"),
+    ]
+
+
+def test_a_medicine_under_a_problem_says_which_and_the_next_problem_begins_anew():
+    _, plan = extract(note("PLAN\nCAD\nAspirin 81 mg\nMetoprolol 25 mg\n"))
+    assert [(one.about, one.text) for one in plan][-2:] == [
+        ("CAD", "Aspirin 81 mg"),
+        ("CAD", "Metoprolol 25 mg"),
+    ]
+    text = "ASSESSMENT AND PLAN\nHypertension\n- Exercise\nDiabetes\n- Metformin 500 mg\n"
+    about = {one.text: one.about for one in extract(note(text))[0]}
+    assert about["Diabetes"] is None
+    assert about["Metformin 500 mg"] == "Diabetes"
+
+
+def test_why_somebody_came_does_not_hide_what_is_ordered_in_the_same_sentence():
+    said = "She presented with pneumonia and should continue azithromycin."
+    assert plan_of(f"ASSESSMENT AND PLAN\n\nCough.\n{said}\n") == [said]
+    came = "The patient returns today for follow-up of diabetes."
+    assert plan_of(f"ASSESSMENT AND PLAN\n\nCough.\n{came}\n") == []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bedside.clinical.drugs import find_classes, find_drugs
 from bedside.core.source import Source, Span
 from bedside.core.turn import Citation, Claim, Draft, Finding, Verdict
 from bedside.core.value import value
@@ -230,7 +231,7 @@ def _contradictions(found: Summarised) -> list[Finding]:
     """A note that denies allergies in one place and names one in another: both are given, flagged."""
     said = [one for one in found.of("medicines_allergies") if _of_allergies(one)]
     denied = [one for one in said if _NO_ALLERGY.search(one.text)]
-    named = [one for one in said if not _NO_ALLERGY.search(one.text)]
+    named = [one for one in said if _names_allergy(one.text)]
     if not denied or not named:
         return []
     places = f"{denied[0].source}; {named[0].source}"
@@ -243,8 +244,29 @@ def _of_allergies(one: Statement) -> bool:
     return kind_of(title) == "allergies" or "allerg" in one.text.lower()
 
 
+def _names_allergy(text: str) -> bool:
+    """Does it name an allergy, wholly or beside a denial ("Penicillin (hives). No food allergies")?"""
+    if not _NO_ALLERGY.search(text):
+        return True
+    return any(
+        _NO_ALLERGY.search(one) is None
+        and (find_drugs(one) or find_classes(one) or _SUBSTANCE.search(one))
+        for one in _CLAUSE.split(text)
+    )
+
+
 _NO_ALLERGY = re.compile(
-    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*[:,\s]+(?:none|nil|no\b|denied|negative)|denies .{0,30}allerg",
+    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*[:,\s]+(?:none|nil|denied|negative)"
+    r"|allerg\w*(?:\s*:)?\s+no\b|denies .{0,30}allerg",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[.;]\s|[.;,]?\s+(?:but|and|[-•*])\s|,\s*(?=no\b|NKD?A\b|denies\b)", re.IGNORECASE
+)
+"""Where a denial and what is named beside it part."""
+_SUBSTANCE = re.compile(
+    r"\b(?:latex|peanuts?|nuts?|shellfish|shrimp|fish|eggs?|milk|dairy|soy|wheat|gluten|bees?|wasps?|venom|iodine|contrast|adhesives?|tape|nickel|pollen"
+    r"|dust|mold|mould|dander|sulfa\w*|penicillins?|hives|rash|anaphyla\w+|angioedema|swelling|itching|urticaria)\b",
     re.IGNORECASE,
 )
 

@@ -107,6 +107,8 @@ _COMES = re.compile(
     r"^(?:the )?(?:patient|pt|he|she|they|[A-Z][a-z]+\.? [A-Z][a-z]+|mr\.? \w+|mrs\.? \w+|ms\.? \w+) (?:presents|presented|comes|came|returns|returned|is here|is seen|was seen)\b(?! (?:to|for) (?:the )?(?:er|ed|emergency))",
     _I,
 )
+_FOR_FOLLOW_UP = re.compile(r"\bfor (?:[\w'’-]+ ){0,4}?follow[- ]?up\b", _I)
+"""Why somebody comes, which decides nothing."""
 _FIRM = re.compile(
     r"\b(?:plan (?:was|is) (?:to|for)|follow[- ]?up (?:in|with|at)|return (?:to|in|for)|(?:was|were|is|are) (?:told|instructed|advised|asked|to (?:return|follow|take|avoid|continue)) ?(?:to\b)?"
     r"|instructions? to|no (?:heavy )?(?:lifting|driving|strenuous)|will (?:return|stay|follow|be seen|need|be discharged|continue|be followed|be started|be placed on)"
@@ -223,9 +225,17 @@ def is_order(text: str) -> bool:
         return False
     if _REASONING.match(text) or is_courtesy(text) or _INTRODUCES.search(text):
         return False
-    if _COMES.match(text) or is_talk(text):
+    if _only_comes(text) or is_talk(text):
         return False
     return _LABELLED.match(text) is not None or _ORDER.search(text) is not None
+
+
+def _only_comes(text: str) -> bool:
+    """Does it only say that the patient came, and why?"""
+    match = _COMES.match(text)
+    if match is None:
+        return False
+    return _DECIDES.search(_FOR_FOLLOW_UP.sub("", text[match.end() :])) is None
 
 
 def is_talk(text: str) -> bool:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from bedside.clinical.analytes import find_analytes
+from bedside.clinical.drugs import find_drugs
 from bedside.flows.notes.cues import (
     hedged,
     is_allergy,
@@ -29,7 +31,7 @@ from bedside.flows.notes.cues import (
     urgency,
 )
 from bedside.flows.notes.note import Note
-from bedside.flows.notes.statements import entries, statements
+from bedside.flows.notes.statements import entries, is_dosed, statements
 from bedside.flows.notes.summary import Part, Recommendation, Statement
 from bedside.flows.notes.talk import Talk, talk_in
 from bedside.language.note_sections import NoteSection
@@ -92,6 +94,7 @@ _GROUPING: frozenset[SectionKind] = frozenset(("assessment_plan", "plan"))
 _SUBHEADED: frozenset[SectionKind] = frozenset(
     ("exam", "review_of_systems", "past_medical", "history", "results", "system", "vitals")
 )
+_LISTS: frozenset[SectionKind] = frozenset(("medications", "allergies"))
 _ACCOUNTS: frozenset[SectionKind] = frozenset(("procedure", "course"))
 _WHY = re.compile(r"indication|history|diagnos", re.IGNORECASE)
 """Titles of accounts of what came before: an order told there was another's."""
@@ -106,6 +109,14 @@ _GOES_ON = re.compile(
 _WHERE_TO = re.compile(
     r"\b(?:home|rehab\w*|nursing (?:home|facility)|skilled|hospice)\b", re.IGNORECASE
 )
+_DONE_TO = re.compile(
+    r"\b(?:diet|exercises?|therapy|physio\w*|PT|OT|consult\w*|precautions?|prophylaxis|care|education|cultures?|monitoring|labs?|panel|CBC|[BC]MP|urinalysis"
+    r"|x-?rays?|radiographs?|MRI|CT|ultrasound|echo\w*|EKG|ECG|imaging|scan|biopsy|\w+scopy|\w+graphy|injections?|vaccin\w+|fluids?|oxygen|rest|clinic)\b",
+    re.IGNORECASE,
+)
+"""What is ordered by its name alone, as a problem stands by its name."""
+_HANGS = frozenset((("line", "bullet"), ("line", "number"), ("number", "bullet")))
+"""A mark and the next one, where the second begins a list under the first."""
 _NEAR = 40
 """Characters between a statement and the one that it leans on."""
 
@@ -198,18 +209,26 @@ def _under(note: Note, section: NoteSection) -> Iterator[_Said]:
     text = note.text
     head = _heading(text, section)
     about: str | None = None
-    spans = statements(text, section.body, section.end, subheads=section.kind in _SUBHEADED)
+    spans = statements(
+        text,
+        section.body,
+        section.end,
+        subheads=section.kind in _SUBHEADED,
+        index=section.kind not in _LISTS,
+    )
     if section.kind in _TELLS and spans and not _tells_alone(text, section, spans):
         if spans[-1][1] - head <= _MOST_IN_ONE:
             spans = [(head, spans[-1][1])]
         else:
             about = section.title
             spans[0] = (head, spans[0][1])
+    level = ""
+    outlined = _is_outline(text, spans) if section.kind in _GROUPING else False
     lone = section.found_by == "label" and section.kind in _LABELLED
     for index, (start, end) in enumerate(spans):
         if section.kind in _GROUPING:
             before = spans[index - 1] if index else None
-            about = _problem_over(text, before, start, about)
+            about, level = _problem_over(text, before, (start, end), (about, level))
         mine = about if index or section.kind in _GROUPING else None
         for a, b in _entries(note, section, start, end):
             bare = _BARE.fullmatch(text, a, b) is not None
@@ -217,6 +236,7 @@ def _under(note: Note, section: NoteSection) -> Iterator[_Said]:
             for c, d in _inside_chunks(note, head if (bare or short) and not mine else a, b):
                 line = " ".join(text[c:d].split())
                 over = index + 1 < len(spans) and _stands_over(text, (a, b), spans[index + 1])
+                over = over or (outlined and _heads(text, (a, b)))
                 yield _Said(c, d, line, section, None, mine, bare, over)
 
 
@@ -227,22 +247,66 @@ def _heading(text: str, section: NoteSection) -> int:
 
 
 def _problem_over(
-    text: str, before: tuple[int, int] | None, start: int, about: str | None
-) -> str | None:
-    """The problem that a statement of a plan stands under: until the next one, or a blank line."""
+    text: str,
+    before: tuple[int, int] | None,
+    one: tuple[int, int],
+    held: tuple[str | None, str],
+) -> tuple[str | None, str]:
+    """The problem that a statement of a plan stands under, and that problem's own list mark.
+
+    It holds until the next problem, the next entry of the problem's own list, or a blank line.
+    Entries of one list do not stand under each other, nor does a problem under a problem.
+    """
     if before is None:
-        return None
-    line = " ".join(text[before[0] : before[1]].split())
-    if is_problem_line(line):
-        return line.rstrip(".: ")
-    return None if "\n\n" in text[before[1] : start] else about
+        return None, ""
+    own, above = _level(text, one[0]), _level(text, before[0])
+    line = " ".join(text[slice(*before)].split())
+    problem = _names_problem(text[slice(*one)])
+    hangs = own == "" or (above, own) in _HANGS
+    if hangs and is_problem_line(line):
+        return line.rstrip(".: "), above
+    if own == "line" and not problem and _names_problem(line):
+        return line.rstrip(".: "), above
+    outer = own != "" and own == held[1] if own != "line" else problem
+    return (None, "") if outer or "\n\n" in text[before[1] : one[0]] else held
+
+
+def _level(text: str, start: int) -> str:
+    """A list mark's kind; "line" for a line without one, "" for what goes on in the line before."""
+    alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return _mark(text, start) or ("line" if alone else "")
+
+
+def _names_problem(words: str) -> bool:
+    """Is it a problem's name, and no medicine's, which looks the same ("Aspirin 81 mg")?"""
+    line = " ".join(words.split())
+    return (
+        is_problem_line(line)
+        and _DONE_TO.search(line) is None
+        and not is_dosed(line)
+        and not find_drugs(line)
+        and not find_analytes(line)
+    )
+
+
+def _is_outline(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Does a bullet stand under some number, so that the numbers are headings?"""
+    marks = [_mark(text, start) for start, _ in spans]
+    return any(
+        (a, b) == ("number", "bullet") and _names_problem(text[slice(*span)])
+        for span, a, b in zip(spans, marks, marks[1:], strict=False)
+    )
+
+
+def _heads(text: str, one: tuple[int, int]) -> bool:
+    return _mark(text, one[0]) == "number" and _names_problem(text[slice(*one)])
 
 
 def _stands_over(text: str, one: tuple[int, int], after: tuple[int, int]) -> bool:
     """Is the first a heading of the second: another mark of a list, or a line of its own?"""
     own, other = _mark(text, one[0]), _mark(text, after[0])
     if own != other:
-        return own != "bullet"
+        return own != "bullet" or (other == "" and _names_problem(text[slice(*one)]))
     if own:
         return False
     line = " ".join(text[after[0] : after[1]].split())

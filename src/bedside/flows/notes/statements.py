@@ -9,7 +9,7 @@ from bedside.clinical.drugs import find_drugs
 from bedside.language.section_kinds import is_known_title
 from bedside.language.sentences import sentences
 
-__all__ = ["entries", "statements"]
+__all__ = ["entries", "is_dosed", "statements"]
 
 Span = tuple[int, int]
 
@@ -46,7 +46,9 @@ _MARKED = re.compile(r"\s*(?:[-*•+–]\s|[A-Z][^.:\n]{1,50}:)")
 _OF_HISTORY = frozenset(("medical", "surgical", "social", "family", "psychiatric", "obstetric"))
 
 
-def statements(text: str, start: int, end: int, *, subheads: bool = False) -> list[Span]:
+def statements(
+    text: str, start: int, end: int, *, subheads: bool = False, index: bool = True
+) -> list[Span]:
     """The statements of `text[start:end]`, in order, without bullets, numbers and edge blanks.
 
     A line break inside a sentence does not cut it; a blank line, a list mark or a lost line break
@@ -59,9 +61,11 @@ def statements(text: str, start: int, end: int, *, subheads: bool = False) -> li
         end: Where it ends.
         subheads: Whether a short line over a list ("Neck") goes with the list's first entry, as in
             an examination. In an assessment it is a problem of its own.
+        index: Whether index terms may follow. False for lists of medicines and of allergies, whose
+            own entries look like them ("Reviewed.penicillin, sulfa, latex, eggs").
     """
     found: list[Span] = []
-    end = _before_index(text, start, end)
+    end = _before_index(text, start, end, terms=index)
     spans = [(start + a, start + b) for a, b in sentences(text[start:end])]
     for a, b in _titled(text, spans, subheads=subheads):
         for c, d in _pieces(text, a, b):
@@ -94,17 +98,30 @@ def entries(text: str, start: int, end: int) -> list[Span]:
     return [(a, b) for a, b in trimmed if a < b]
 
 
-def _before_index(text: str, start: int, end: int) -> int:
-    """Where the statements end, if index terms follow them to the end of the text."""
+def is_dosed(text: str) -> bool:
+    """Does it give a dose, or how often something is taken?"""
+    return _DOSED.search(text) is not None
+
+
+def _before_index(text: str, start: int, end: int, *, terms: bool) -> int:
+    """Where the statements end, if index terms follow them to the end of the text.
+
+    What holds a figure or a medicine is no row of index terms: losing it would lose a fact.
+    """
     if text[end:].strip():
         return end
     if text[start:end].strip() == "nan":
         return start
     for match in _INDEX.finditer(text, start, end):
         tail = text[match.end() : end].strip()
-        if tail == "nan" or (tail.count(",") >= _FEWEST_WORDS_OF_INDEX and ". " not in tail):
+        if tail == "nan" or (terms and _is_index(tail)):
             return match.end()
     return end
+
+
+def _is_index(tail: str) -> bool:
+    listed = tail.count(",") >= _FEWEST_WORDS_OF_INDEX and ". " not in tail
+    return listed and not any(char.isdigit() for char in tail) and not find_drugs(tail)
 
 
 def _titled(text: str, spans: Sequence[Span], *, subheads: bool) -> Iterator[Span]:
