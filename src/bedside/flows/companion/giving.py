@@ -20,16 +20,22 @@ __all__ = ["give", "theirs"]
 
 LAST = 4
 """The stage behind which there is none."""
-_GIVE = (
-    "share it",
-    "send it",
-    "give it",
-    "share that",
-    "send that",
-    "yes share",
-    "yes, share",
-    "please share",
+_LEAD = (
+    r"(?:(?:yes|yeah|yep|ok|okay|sure|right|good|fine|great|perfect|alright|all right|thanks|thank you|please|"
+    r"now|so|and|then|well|go ahead|go on|do|that is (?:right|good|fine|it)|it is (?:right|good|fine|ready)|"
+    r"i am ready|you (?:can|may)) )*"
 )
+_WHAT = r"(?:it|that|this|(?:it|that|this|my) (?:text|statement|draft|sentence|need|proposal|invitation|one))"
+_DRAFT = r"(?:draft (?P<id>[ab]\d+))"
+_TAIL = r"(?: (?:now|please|then|as it is|as it stands|like that|like this|thanks|thank you))*"
+_SHARES = re.compile(
+    rf"{_LEAD}(?:(?:i )?approve (?:{_WHAT} )?and )?"
+    rf"(?:(?:share|send|give) (?:{_WHAT}|{_DRAFT})|share|send)"
+    rf"(?: (?:out|on|over|off))?(?: (?:to|with) (?P<to>\w+))?{_TAIL}"
+)
+"""A whole message that gives the draft out: a plain order, and no question, wish, fear or account."""
+_APPROVES = re.compile(rf"{_LEAD}(?:i )?approve(?: (?:{_WHAT}|{_DRAFT}))?{_TAIL}")
+_SPEAKS_OF = re.compile(r"\b(?:share|send|give) (?:it|that|this)\b")
 
 
 def give(turn: Making) -> tuple[str, str, str]:
@@ -169,24 +175,41 @@ def _received(turn: Making, ident: str) -> str:
 
 
 def _given(turn: Making, kind: Kind) -> str | None:
-    """An explicit word that approves or shares the draft that stands."""
+    """What is said where the message approves or gives out the draft that stands, or asks whether to.
+
+    Only a whole message that orders it does it ("Yes, share it."). A question, a wish or a fear that
+    names the giving leaves the text where it is.
+    """
     said, asked_for = turn.said, turn.opened.state.mine.asked
     draft = _standing(turn, kind)
     if asked_for.startswith("draft:"):
         named = turn.state.mine.drafted(asked_for[6:])
         draft = named if named and named.state in {"drafted", "approved"} else draft
-    if draft is None:
+    plain = " ".join(re.findall(r"[^\W_]+", said.text.lower().replace("’", "'")))
+    order = None if "?" in said.text else _ordered(turn, plain, asked=bool(asked_for))
+    if order is not None and order[1]:
+        draft = turn.state.mine.drafted(order[1])
+    if draft is None or draft.state not in {"drafted", "approved"}:
         return None
-    plain = said.text.lower()
-    name = "share" if any(form in plain for form in _GIVE) and not said.no else ""
-    if not name and "approve" in plain and not said.no and asked_for.startswith("draft:"):
-        name = "approve"
-    if not name:
-        return None
-    done = do(name, draft.id, turn.state, person=turn.person, stage=turn.before,
+    if order is None:
+        asking = asks(said.text) and _SPEAKS_OF.search(plain) and re.search(r"\b(?:i|we)\b", plain)
+        return (_waiting_draft(turn, kind) or None) if asking else None
+    done = do(order[0], draft.id, turn.state, person=turn.person, stage=turn.before,
               turn=str(turn.opened.turn), voice=turn.voice)  # fmt: skip
     turn.add(*done.changes)
     return done.text
+
+
+def _ordered(turn: Making, plain: str, *, asked: bool) -> tuple[str, str] | None:
+    """("share" or "approve", the draft's id where it is named) of a whole message that orders it."""
+    if found := _SHARES.fullmatch(plain):
+        other = re.findall(r"[^\W_]+", turn.voice.other.lower())
+        if found["to"] not in {None, "him", "her", "them", *other}:
+            return None
+        return "share", f"draft-{found['id']}" if found["id"] else ""
+    if asked and (found := _APPROVES.fullmatch(plain)):
+        return "approve", f"draft-{found['id']}" if found["id"] else ""
+    return None
 
 
 def theirs(turn: Making) -> list[Share]:
