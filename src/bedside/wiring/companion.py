@@ -41,10 +41,12 @@ __all__ = [
     "Talk",
     "checked",
     "cleared_only",
+    "drop_prompts",
     "overview",
     "send",
     "sessions",
     "stream",
+    "superseded",
     "take_back",
 ]
 
@@ -226,15 +228,37 @@ def _consented(connection: Connection, grant: Grant) -> list[str]:
     found = consent.consents(connection, grant)
     given = {name: kept in found for name, kept in CONSENTS.items()}
     rows = connection.execute(
-        select(job.c.payload)
+        select(job.c.id, job.c.payload)
         .where(job.c.tenant == grant.tenant, job.c.kind == "companion.kept")
         .where(job.c.state.in_(("queued", "running")))
         .order_by(job.c.created_at)
-    ).scalars()
-    for payload in (json.loads(body) for body in rows):
-        if payload.get("person") == str(grant.person) and payload.get("consent") in given:
+    ).all()
+    for ident, payload in ((row.id, json.loads(row.payload)) for row in rows):
+        if payload.get("person") != str(grant.person) or payload.get("consent") not in given:
+            continue
+        if not superseded(connection, grant.tenant, ident, payload):
             given[payload["consent"]] = payload.get("given") == "on"
     return [name for name, on in given.items() if on]
+
+
+def superseded(connection: Connection, tenant: str, ident: str, payload: Mapping[str, str]) -> bool:
+    """Did the person give or take back the same consent after the act that job `ident` records?
+
+    In any of their conversations. Of two acts of the same moment, taking back counts as the later.
+    """
+    when = select(job.c.created_at).where(job.c.tenant == tenant, job.c.id == ident)
+    rows = connection.execute(
+        select(job.c.payload, job.c.created_at > when.scalar_subquery())
+        .where(job.c.tenant == tenant, job.c.kind == "companion.kept", job.c.id != ident)
+        .where(job.c.created_at >= when.scalar_subquery())
+        .where(job.c.payload.contains('"consent"'))
+    ).all()
+    for body, later in rows:
+        other = json.loads(body)
+        same = all(other.get(name) == payload.get(name) for name in ("person", "consent"))
+        if same and (later or other.get("given") == "off"):
+            return True
+    return False
 
 
 async def sessions(engine: Any, who: Who) -> list[dict[str, Any]]:
@@ -397,7 +421,12 @@ def _scrub_turns(
                     .where(turn.c.tenant == tenant, turn.c.id == row.id)
                     .values({column.name: json.dumps(clean, ensure_ascii=False)})
                 )
-        _scrub_prompts(connection, tenant, row.id, text, share, own)
+        drop_prompts(
+            connection, tenant, row.id,
+            lambda body: share in body
+            or (len(text) >= _SHORTEST and text in body)
+            or overlaps(body, (text,), given=own),
+        )  # fmt: skip
 
 
 def _cut(within: str, text: str) -> str:
@@ -419,15 +448,13 @@ def _without(tree: Any, text: str, own: Sequence[str]) -> Any:
     return tree
 
 
-def _scrub_prompts(
-    connection: Connection,
-    tenant: str,
-    turn_id: str,
-    text: str,
-    share: str,
-    own: Sequence[str],
-) -> None:
-    """A prompt that showed the share is kept no more; its turn can then not be rebuilt."""
+def drop_prompts(
+    connection: Connection, tenant: str, turn_id: str, holds: Callable[[str], bool]
+) -> int:
+    """Keep no part of a turn's prompt that `holds` what must go; how many went.
+
+    The turn can then not be rebuilt. Call inside a write transaction.
+    """
     parts = connection.execute(
         select(prompt_part.c.sha256, prompt_part.c.body)
         .join(
@@ -438,13 +465,7 @@ def _scrub_prompts(
         .where(turn_prompt.c.tenant == tenant, turn_prompt.c.turn == turn_id)
         .where(prompt_part.c.patient == "")
     ).all()
-    gone: Sequence[str] = [
-        part.sha256
-        for part in parts
-        if share in part.body
-        or (len(text) >= _SHORTEST and text in part.body)
-        or overlaps(part.body, (text,), given=own)
-    ]
+    gone = list(dict.fromkeys(part.sha256 for part in parts if holds(part.body)))
     for digest in gone:
         connection.execute(
             delete(turn_prompt).where(
@@ -467,3 +488,4 @@ def _scrub_prompts(
                 prompt_part.c.sha256 == digest,
             )
         )
+    return len(gone)

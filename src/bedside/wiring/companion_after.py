@@ -19,7 +19,7 @@ from bedside.memory import consent, ledger
 from bedside.storage import access, conversations
 from bedside.storage.jobs import Claimed
 from bedside.storage.store import Store
-from bedside.wiring.companion import CONSENTS, take_back
+from bedside.wiring.companion import CONSENTS, superseded, take_back
 
 __all__ = ["cut_links", "handlers"]
 
@@ -38,7 +38,7 @@ def handlers(
         return lambda connection: _withdraw(connection, claimed, clock)
 
     async def kept(claimed: Claimed) -> Write:
-        if remember is not None:
+        if remember is not None and claimed.payload.get("given") != "off":
             person = claimed.payload.get("person", "")
             grant = await store.write(lambda c: _grant(c, claimed, person, clock))
             await remember(grant)
@@ -58,12 +58,14 @@ def _keep(connection: Connection, claimed: Claimed, clock: Clock) -> None:
     grant, at = _grant(connection, claimed, person, clock), clock.now()
     state: Pair = load_state(COMPANION, connection, claimed.tenant, str(claimed.session), person)
     what = CONSENTS.get(claimed.payload.get("consent", ""))
+    if what is not None and not _stands(connection, claimed, state):
+        what = None  # the person decided anew meanwhile: that act has a job of its own
     if what is not None and claimed.payload.get("given") == "off":
         consent.withdraw(connection, grant, what)
     elif what is not None:
         consent.give(connection, grant, what, at=at)
     if gone := claimed.payload.get("forget"):
-        ledger.forget(connection, grant, [gone])
+        ledger.forget(connection, grant, [gone, *state.mine.forgotten])
     ledger.put_facts(
         connection, grant, "session", state.mine.facts, at=at, session=str(claimed.session)
     )
@@ -73,6 +75,14 @@ def _keep(connection: Connection, claimed: Claimed, clock: Clock) -> None:
         ledger.consolidate(connection, grant, at=at)
     if state.mine.link:
         _reflect(connection, claimed, person, state.mine.link)
+
+
+def _stands(connection: Connection, claimed: Claimed, state: Pair) -> bool:
+    """Is the consent that a job records still what the person wants, here and elsewhere?"""
+    given = claimed.payload.get("consent", "") in state.mine.consents
+    if given != (claimed.payload.get("given") == "on"):
+        return False
+    return not superseded(connection, claimed.tenant, claimed.id, claimed.payload)
 
 
 def _relink(connection: Connection, claimed: Claimed, clock: Clock) -> None:

@@ -25,6 +25,7 @@ from bedside.storage.tables.turn import message, state, turn
 from bedside.wiring.ask import Who
 from bedside.wiring.companion import take_back
 from bedside.wiring.companion_after import cut_links
+from bedside.wiring.companion_elsewhere import scrub_elsewhere
 
 if TYPE_CHECKING:
     from bedside.wiring.engine import Engine
@@ -123,6 +124,7 @@ def _remove(
 ) -> dict[str, int]:
     removed: dict[str, int] = {}
     staying: dict[str, str] = {}
+    scrub_elsewhere(connection, who.tenant, person, sessions)
     for one in sessions:
         cut_links(connection, who.tenant, one, person)
     for one in sessions:

@@ -240,3 +240,54 @@ def test_a_withdrawn_text_and_an_erased_space_leave_nothing_behind_the_link(tmp_
     assert receipt["residual_bytes"] == 0
     assert last["reflections"] == []
     assert last["linked"] == []
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("EN-S3")
+@pytest.mark.parametrize("unlinked", [False, True])
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "I wish that I could say the heron sentence to him.",
+        "I hate the heron.",
+        "Nobody knows that I kept the letter. " * 9
+        + "Its envelope is blue and it smells of smoke.",
+    ],
+)
+def test_an_erased_space_leaves_nothing_in_the_conversation_it_was_linked_to(
+    tmp_path, thought, unlinked
+):
+    def found() -> int:
+        marks = (thought.encode()[-17:], thought.encode()[:17])
+        return sum(
+            mark in path.read_bytes()
+            for path in tmp_path.rglob("*") if path.is_file() for mark in marks
+        )  # fmt: skip
+
+    async def story(house):
+        await house.says("anna", invite="ben")
+        for person in ("anna", "ben"):
+            await house.says(person, "Hello")
+            await house.says(person, "Yes")
+        await house.alone("anna", thought, session="mine", link="s1")
+        linked = await house.says("anna", "I feel alone since the winter.")
+        who = replace(house.engine.local(), actor=ActorId("anna"))
+        prompt = await house.engine.prompt(linked["turn_id"], who)
+        if unlinked:
+            await house.alone("anna", session="mine", unlink="")
+        before = found()
+        receipt = await erase_side(house.engine, "anna", who, session="mine")
+        after = found()
+        own = await house.sees("anna")
+        later = await house.says("anna", "I feel tired as well.")
+        return str(prompt), before, receipt, after, own, later
+
+    prompt, before, receipt, after, own, later = through(tmp_path, story)
+    assert thought[-17:] in prompt
+    assert before
+    assert receipt["residual_bytes"] == 0, receipt["residual"]
+    assert after == 0
+    assert "I feel alone since the winter." in [one["text"] for one in own["messages"]]
+    assert all(one["text"] for one in own["messages"])
+    assert "[erased by its author]" not in [one["text"] for one in own["messages"]]
+    assert later["status"] == "complete"
