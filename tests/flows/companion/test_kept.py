@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from sqlalchemy import select
 
 sys.path.insert(0, str(Path(__file__).parent))
 from house import SESSION, House
@@ -18,6 +19,7 @@ from bedside.flows.companion.people import Mention, may_name, met, people_by_rul
 from bedside.flows.companion.tables import tables_of
 from bedside.flows.companion.wishes import asked, formatted, wish_of
 from bedside.memory.facts import Own
+from bedside.storage.tables import metadata
 from bedside.wiring.companion import overview
 from bedside.wiring.leaving import erase_side
 
@@ -243,6 +245,45 @@ def test_a_fact_that_was_taken_out_does_not_come_back(tmp_path):
     assert before["people"]
     assert after["people"] == []
     assert not {one["id"] for one in before["facts"]} & {one["id"] for one in after["facts"]}
+
+
+@pytest.mark.requirement("EN-Y3")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister Priya moved in last year.",
+        "I feel alone since Priya, my sister, moved to Leeds.",
+        "I told my brother Tom that I was tired of my job.",
+    ],
+)
+def test_with_a_person_go_the_facts_that_name_them_from_the_profile_too(tmp_path, text):
+    async def rows(house):
+        table = metadata.tables["memory_fact"]
+        return await house.engine.store.read(
+            lambda c: [tuple(row) for row in c.execute(select(table.c.kind, table.c.quote))]
+        )
+
+    async def story(house):
+        await house.says("anna", "Hello")
+        await house.says("anna", "Yes")
+        await house.says("anna", consent="profile")
+        await house.says("anna", "I worry about money every day.")
+        await house.says("anna", text)
+        await house.says("anna", "The evenings are long.")
+        found, stored = await seen_by(house, "anna"), await rows(house)
+        for one in found["people"]:
+            await house.says("anna", forget=one["id"])
+        await house.says("anna", "I slept badly this week.")
+        return found, stored, await seen_by(house, "anna"), await rows(house)
+
+    before, stored, after, left = through(tmp_path, story)
+    (whom,) = before["people"]
+    assert any(whom["name"] in one["quote"] for one in before["facts"])
+    assert {kind for kind, quote in stored if whom["name"] in quote} == {"session", "profile"}
+    assert after["people"] == []
+    assert not any(whom["name"] in one["quote"] for one in after["facts"])
+    assert not any(whom["name"] in quote for _, quote in left)
+    assert any("money" in one["quote"] for one in after["facts"])
 
 
 @pytest.mark.requirement("CM-07")

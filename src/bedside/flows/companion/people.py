@@ -17,7 +17,7 @@ from bedside.flows.companion.kept import Acquaintance
 from bedside.language.sentences import sentences
 from bedside.memory.facts import Own, Upsert, located
 
-__all__ = ["Mention", "as_facts", "may_name", "met", "people_by_rule", "people_of"]
+__all__ = ["Mention", "as_facts", "may_name", "met", "names", "people_by_rule", "people_of"]
 
 MOST_PEOPLE = 20
 _LONGEST, _SHORTEST_QUOTE = 60, 8
@@ -227,6 +227,14 @@ def _joined(one: Acquaintance, other: Acquaintance) -> Acquaintance:
     if _proper(other.name) and not _proper(one.name):
         return replace(other, relation=other.relation or one.relation)
     return one if one.relation or not other.relation else replace(one, relation=other.relation)
+
+
+def names(one: Acquaintance, *texts: str) -> bool:
+    """Does one of the texts name the person, or hold the words in which they were mentioned?"""
+    forms = {f" {_folded(one.name)} "}
+    if len(_folded(one.quote).split()) > 1:
+        forms.add(f" {_folded(one.quote)} ")
+    return any(form in f" {_folded(text)} " for text in texts for form in forms)
 
 
 def as_facts(before: Sequence[Acquaintance], people: Sequence[Acquaintance]) -> tuple[Upsert, ...]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from bedside.core.turn import Change
 from bedside.flows.companion.kept import Kept, Reflection
-from bedside.flows.companion.people import Mention, as_facts, met
+from bedside.flows.companion.people import Mention, as_facts, met, names
 from bedside.flows.companion.state import Gap, Mine, Pair, Share, Shared, Written
 from bedside.flows.companion.wall import runs
 from bedside.memory.facts import Diff, Own, apply
@@ -163,11 +163,13 @@ def _facts(mine: Mine, learned: Any) -> Mine:
 
 def _people(mine: Mine, learned: Any) -> Mine:
     """Mentions over the person's own messages; who is new by name is a fact of the People category too."""
-    mentions, own, names, most, categories = cast(
+    mentions, own, taking_part, most, categories = cast(
         "tuple[tuple[Mention, ...], tuple[Own, ...], tuple[str, ...], tuple[int, int], tuple[str, ...]]",
         learned,
     )
-    people, refused = met(mine.people, mentions, own, most=most[0], but=(*names, *mine.forgotten))
+    people, refused = met(
+        mine.people, mentions, own, most=most[0], but=(*taking_part, *mine.forgotten)
+    )
     people = tuple(one for one in people if one.id not in mine.forgotten)
     quoted = {one.quote for one in mine.facts}
     upserts = (
@@ -187,14 +189,20 @@ def _kept(mine: Mine, kept: Any) -> Mine:
 
 
 def _forget(mine: Mine, ident: Any) -> Mine:
-    """Without a fact, a person or a line; the same words do not come back by themselves."""
+    """Without a fact, a person or a line; the same words do not come back by themselves.
+
+    With a person go the facts that name them, or hold the words that did.
+    """
+    whom = next((one for one in mine.people if one.id == ident), None)
+    naming = [one.id for one in mine.facts if whom is not None and names(whom, one.text, one.quote)]
+    gone = (*naming, str(ident))
 
     def left(part: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(one for one in part if one.id != ident)
+        return tuple(one for one in part if one.id not in gone)
 
     return replace(
         mine, facts=left(mine.facts), people=left(mine.people), kept=left(mine.kept),
-        forgotten=tuple(dict.fromkeys((*mine.forgotten, str(ident))))[-200:],
+        forgotten=tuple(dict.fromkeys((*mine.forgotten, *gone)))[-200:],
     )  # fmt: skip
 
 
