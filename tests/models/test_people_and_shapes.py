@@ -227,3 +227,9 @@ def test_offsets_and_text_hold_whatever_is_hidden(pieces, steps, known):
         step = steps[turn % len(steps)]
         out, at, turn = out + back.feed(hidden[at : at + step]), at + step, turn + 1
     assert out + back.finish() == text
+
+
+@pytest.mark.parametrize("noun", ["disease", "syndrome", "sign", "tube", "score"])
+def test_a_given_name_before_a_clinical_noun_is_no_person(noun):
+    text = f"There was a positive Frank {noun} on the left."
+    assert [text[a:b] for a, b in people(text)] == []

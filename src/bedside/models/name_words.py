@@ -40,7 +40,7 @@ NOT_NAMES = _set(
     aids mri ct ekg ecg cbc bmp cmp security medicare medicaid insurance state county city country united kingdom america england god
     christmas easter high low new next last first second third one two three four five six seven eight nine ten bilaterally self spouse
     mother father brother sister son daughter wife husband aunt uncle parents parent siblings both either all each every dr mr mrs ms mx
-    miss prof jaundice haemoglobin hemoglobin pediatric paediatric provide some any many most several few much therapy sample prostate
+    miss prof oral tympanic rectal axillary temp tmax jaundice haemoglobin hemoglobin pediatric paediatric provide some any many most several few much therapy sample prostate
     children work sigma staff nursing team facility police everyone everybody nobody somebody someone onset vision sleep mood hearing
     appetite energy urine stool bowel nutrition therapist everything nothing something doppler neuro kidney liver lung brain breast spine
     knee hip shoulder ankle wrist elbow hand foot eye ear surgeon physician provider nurses resident student cardiac renal hepatic vascular
@@ -76,7 +76,11 @@ EPONYMS = _set(
 where a name is told, never looked for elsewhere."""
 EPONYM_NOUNS = _set(
     """
-    d i s e a   o r y n m g t p h l c u f   v x w b z j
+    disease diseases syndrome syndromes sign signs test tests reflex palsy paralysis phenomenon disorder anemia anaemia
+    lymphoma sarcoma carcinoma tumor tumour tumors tumours nephropathy neuropathy encephalopathy ataxia dystrophy chorea
+    fracture deformity contracture hernia ulcer node nodes cell cells body bodies gland cyst pouch diverticulum esophagus
+    oesophagus score scale index criteria classification grade stage triad triangle law stain culture procedure operation
+    repair anastomosis maneuver manoeuvre incision catheter tube drain line needle clamp forceps retractor splint tracheotomy
     """
 )  # fmt: skip
 """What follows an eponym."""
