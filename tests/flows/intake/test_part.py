@@ -79,3 +79,35 @@ def test_what_a_coordinator_says_is(sentence: str) -> None:
 )
 def test_a_question_carries_no_statement_with_it(question: str, clean: bool) -> None:
     assert asks_only(question, SAID) is clean
+
+
+@pytest.mark.requirement("IN-12")
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Noted: hold your warfarin before the operation.",
+        "Noted: continue your metformin until the day.",
+        "Thank you, and please hold the warfarin from Friday.",
+        "I will note that you are fit for the operation.",
+        "I see that your heart is strong enough for the operation.",
+        "Noted, you are cleared for the operation.",
+    ],
+)
+def test_an_order_or_a_verdict_is_cut_though_it_is_noted(sentence: str) -> None:
+    said = (*SAID, "i take warfarin and metformin, am i fit for the operation?")
+    assert not in_part(sentence, said)
+    assert beyond(sentence, said=said, agreed=False)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I have noted that you take warfarin.",
+        "You asked whether to hold your warfarin.",
+        "I will ask the surgeon whether you are fit for the operation.",
+        "Let us continue with your medicines.",
+    ],
+)
+def test_what_the_person_takes_and_asks_is_repeated(sentence: str) -> None:
+    said = (*SAID, "i take warfarin and metformin, am i fit for the operation?")
+    assert in_part(sentence, said)

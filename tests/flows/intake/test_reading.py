@@ -310,3 +310,75 @@ def test_every_reading_quotes_its_words() -> None:
     }
     for one in found:
         assert re.search(r"\w", text[one.start : one.end])
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "value"),
+    [
+        ("", "I don't have any drug allergies except penicillin", ("penicillin",)),
+        ("allergies", "I don't have any drug allergies except penicillin", ("penicillin",)),
+        ("allergies", "no allergies apart from latex and iodine", ("latex", "iodine")),
+        ("allergies", "Nothing but codeine", ("codeine",)),
+        ("allergies", "I never had one to food but penicillin yes", ("penicillin",)),
+        ("allergies", "I've never had any, only penicillin", ("penicillin",)),
+        ("allergies", "I don't react well to penicillin", ("penicillin",)),
+        ("", "I don't react well to penicillin", ("penicillin",)),
+        ("allergies", "I don't get on with codeine", ("codeine",)),
+        ("allergies", "No food allergies but penicillin gives me hives", ("penicillin",)),
+        ("", "No food allergies but penicillin gives me hives", ("penicillin",)),
+        ("allergies", "No food allergies. Penicillin gives me hives.", ("Penicillin",)),
+        ("allergies", "no allergies but I have asthma", ()),
+        ("allergies", "none, though I take aspirin", ()),
+        ("allergies", "I don't have any drug allergies except none", ()),
+        ("", "She can't take penicillin", ("penicillin",)),
+        ("current_medicines", "I take no tablets except warfarin", ("warfarin",)),
+        ("", "I take no tablets except warfarin", ("warfarin",)),
+        (
+            "current_medicines",
+            "no medicines apart from metformin and insulin",
+            ("metformin", "insulin"),
+        ),
+        ("current_medicines", "none but apixaban", ("apixaban",)),
+        ("current_medicines", "no tablets but penicillin gives me hives", ()),
+    ],
+)
+def test_what_a_denial_leaves_out_is_the_answer(
+    asked: str, text: str, value: tuple[str, ...]
+) -> None:
+    found = read(text, asked=asked)
+    field = asked or ("current_medicines" if "tablets" in text else "allergies")
+    assert found[field] == value
+
+
+@pytest.mark.parametrize("asked", ["", "allergies"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I can't have surgery before June",
+        "I cannot take time off before May",
+        "I can't take calls after six",
+        "She can't take aspirin before the operation",
+    ],
+)
+def test_what_cannot_be_done_is_no_allergy(asked: str, text: str) -> None:
+    assert "allergies" not in read(text, asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "high"),
+    [
+        ("My pressure is normal", False),
+        ("no pressure", False),
+        ("never had pressure", False),
+        ("blood pressure is fine", False),
+        ("pressure", True),
+        ("my pressure is high", True),
+        ("no sugar, pressure yes", True),
+        ("pressure is well controlled with tablets", True),
+    ],
+)
+def test_a_normal_pressure_is_no_illness(text: str, high: bool) -> None:
+    found = read(text, asked="key_comorbidities").get("key_comorbidities", ())
+    assert isinstance(found, tuple)
+    assert ("high blood pressure" in found) is high
+    assert not any("normal" in one for one in found)

@@ -44,6 +44,7 @@ from bedside.flows.intake.lexicon import RELATIVE, conditions, countries, phrase
 from bedside.flows.intake.lists import list_asked, list_free
 from bedside.flows.intake.moments import moments
 from bedside.flows.intake.numbers import age_in
+from bedside.flows.intake.pressure import is_good, put_pressure
 from bedside.flows.intake.signals import (
     agrees,
     corrects,
@@ -421,13 +422,14 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
         if carer and _of_writer(text, one.start):
             continue
         away = any(s.start <= one.start < s.end for s in denied)
+        away |= one.value == "high blood pressure" and is_good(text, one.start)
         (hasnt if away else has).setdefault(one.value, (one.start, one.end))
     if (
         asked
         and (bare := _PRESSURE.search(text)) is not None
         and "high blood pressure" not in {*has, *hasnt}
     ):
-        has.setdefault("high blood pressure", bare.span())
+        put_pressure(text, bare.span(), has, hasnt)
     for name in [name for name in hasnt if name in has]:
         del hasnt[name]
     before = context.state.value(field.id)

@@ -24,6 +24,7 @@ from bedside.flows.intake.answers import (
     whole,
     without,
 )
+from bedside.flows.intake.exceptions import excepted, substances
 from bedside.flows.intake.kinds import choices_in
 from bedside.flows.intake.lexicon import phrase_pattern
 from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts
@@ -49,6 +50,10 @@ def list_asked(field: Field, context: Context) -> Value | None:
         )
     if declines(context.text):
         return None
+    if _keeps(field):
+        left_out = excepted(context.text, allergies="allerg" in field.id)
+        if left_out is not None:
+            return left_out
     free = list_free(field, context)
     if free is not None:
         return free
@@ -68,6 +73,11 @@ def list_asked(field: Field, context: Context) -> Value | None:
         if found is not None:
             return found
     return None
+
+
+def _keeps(field: Field) -> bool:
+    """Is it a list of allergies or of medicines, where what a denial leaves out counts?"""
+    return any(one in field.id for one in ("allerg", "medic", "drug"))
 
 
 _HAS_NONE = re.compile(
@@ -155,30 +165,62 @@ def list_free(field: Field, context: Context) -> Value | None:
         here = _named(field, context)
         if here:
             return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
+    none = _none_named(field, text)
+    if _keeps(field) and (none is not None or _ILL_BORNE.search(text)):
+        left_out = excepted(text, allergies="allerg" in field.id)
+        if left_out is not None:
+            return left_out
     if "allerg" in field.id:
-        match = re.search(
-            r"\b(?:allergic to|(?:can't|cannot|can’t|cant|must not) (?:have|take|tolerate|use|touch)|react (?:badly )?to)\s+(?P<w>[^.!?;,]{2,60})",
-            text, re.IGNORECASE,
-        )  # fmt: skip
-        denied = match and any(
-            one.kind == "negated" and one.start <= match.start("w") < one.end
+        found = _not_borne(text)
+        if found is not None:
+            return found
+    taken = _taken(text) if "medic" in field.id or "drug" in field.id else None
+    return taken if taken is not None else none
+
+
+def _taken(text: str) -> Value | None:
+    """What somebody says that they take."""
+    for start, end in statements(text):
+        match = _TAKES.search(text, start, end)
+        found = tuple(_parts(match["w"])) if match else ()
+        if match and found:
+            ends = match.start("w") + match["w"].rfind(found[-1]) + len(found[-1])
+            return Value(value=found, start=match.start("w"), end=ends)
+    return None
+
+
+_ILL_BORNE = re.compile(
+    r"\b(?:don't|do not|doesn't|does not|dont)\s+(?:react|respond|tolerate|do)\b", re.IGNORECASE
+)
+_NOT_BORNE = re.compile(
+    r"\b(?:(?P<sure>allergic to|react (?:badly )?to)|(?:can't|cannot|can’t|cant|must not) (?:have|take|tolerate|use|touch))\s+(?P<w>[^.!?;,]{2,60})",
+    re.IGNORECASE,
+)
+_FOR_NOW = re.compile(
+    r"\b(?:before|until|till|while|during|yet|today|tomorrow|this week)\b", re.IGNORECASE
+)
+
+
+def _not_borne(text: str) -> Value | None:
+    """What somebody is allergic to, or cannot have: the latter only of a known substance."""
+    for match in _NOT_BORNE.finditer(text):
+        start, end = match.span("w")
+        denied = any(
+            one.kind == "negated" and one.start <= start < one.end
             for one in judged(text)
             if one.trigger[0] < match.start()
         )
-        if match and not denied and _parts(match["w"]):
-            return Value(
-                value=tuple(_parts(match["w"])), start=match.start("w"), end=match.end("w")
-            )
-    if "medic" in field.id or "drug" in field.id:
-        for start, end in statements(text):
-            match = _TAKES.search(text, start, end)
-            if match:
-                found = tuple(_parts(match["w"]))
-                if not found:
-                    continue
-                ends = match.start("w") + match["w"].rfind(found[-1]) + len(found[-1])
-                return Value(value=found, start=match.start("w"), end=ends)
-    return _none_named(field, text)
+        known = substances(text, start, end)
+        if denied or not (
+            match["sure"] or (known and not _FOR_NOW.search(text, known[-1][1], end))
+        ):
+            continue
+        found = _parts(match["w"])
+        if not match["sure"]:
+            found = [one for one in found if substances(one)]
+        if found:
+            return Value(value=tuple(found), start=start, end=end)
+    return None
 
 
 def _named(field: Field, context: Context) -> Sequence[Span]:

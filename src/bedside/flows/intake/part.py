@@ -14,6 +14,7 @@ from importlib import resources
 
 import yaml
 
+from bedside.clinical.drugs import find_drugs
 from bedside.flows.intake.lexicon import data
 from bedside.language.stems import STOP_WORDS, stem
 
@@ -46,6 +47,28 @@ _ACTS = re.compile(
     r"|\b(?:stop|skip|halve|double|pause) (?:it|them|those|these)\b|\b(?:stop|skip) before\b"
     r"|\b(?:no need|need not|not (?:have|need)|don't (?:have|need)) to (?:see|take|stop|use|have|visit|call|go to)\b"
     r"|\b(?:walk|run|dance|swim|climb|kneel|see|live|recover|heal|play)(?:ing|s)? (?:again|normally|well|better|freely|in \w+ weeks)\b|\bwalk again\b|\b(?:what|like) most (?:do|people)\b",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(
+    r"(?:^|[:;,\u2013\u2014-]|\b(?:to|then|please|and|so|but|just|also|should|must|can|may|could|might|don't|not|will|'ll|now|better|you|first|keep|by|is))\s*"
+    r"(?:hold|withhold|omit|avoid|miss|reduc|lower|rais|increas|resum|restart|continu|tak|us|switch|swap|cut|delay|begin|start|stop|finish|inject|swallow|drop|skip)(?:e|ing|p?ping|t?ting)?\s+"
+    r"(?:(?:off|on|back|down|up|out|with|to|from|your|the|his|her|their|any|all|both|of|those|these|that|this|taking|using|daily|usual|morning|evening|next|last|first|half|more|less)\s+)*",
+    re.IGNORECASE,
+)
+_TAKEN = re.compile(
+    r"(?:medicines?|medications?|tablets?|pills?|doses?|injections?|blood thinners?|pain ?killers?|insulin|antibiotics?|drops)\b(?! (?:list|names?|page|photo|question|part|step))",
+    re.IGNORECASE,
+)
+_FIT = re.compile(
+    r"\b(?:fit|fitness|cleared|clear|eligible|suitable|ready|safe|(?:healthy|well|strong|good) enough|(?:good|fine|ok|okay) to go|no (?:reason|obstacle|objection|bar)) "
+    r"(?:for|to have|to undergo|to go (?:through|ahead)|to be operated|to get|against|not to have) ?(?:(?:the|an?|this|that|your|his|her|any|such) )?(?:\w+ )?(?:operat\w+|surger\w+|procedures?|an(?:a)?esth\w+|replacement|bypass|transfer|treatment|theatre|injection)\b"
+    r"|\b(?:you|he|she|they|(?:your|his|her) (?:mother|father|mum|mom|dad|wife|husband|son|daughter|heart|body|lungs?))(?:'re|'s| are| is| seems?| looks?| sounds?)(?: (?!not sure|a\b)\w+){0,2}? "
+    r"(?:fit|healthy|eligible|suitable|cleared|(?:an? )?(?:\w+ )?candidate|(?:well|strong) enough|in (?:good|fine|great) (?:health|shape)|up to it|good to go)\b",
+    re.IGNORECASE,
+)
+"""A judgement on whether somebody can be operated on, which "I note that" makes no milder."""
+_ASKED_ABOUT = re.compile(
+    r"\b(?:whether|question|(?:you|he|she) (?:\w+ )?(?:said|told|asked|wrote|mentioned|hope|want|wants|wish)|(?:doctors?|surgeons?|anaesthetists?|specialists?|hospitals?) (?:\w+ )?(?:decides?|judges?|says?|looks?|checks?))\b",
     re.IGNORECASE,
 )
 
@@ -105,11 +128,38 @@ def in_part(sentence: str, said: Sequence[str]) -> bool:
         met = judges.search(plain)
         if met and not _REPORTED.search(plain, 0, met.start()):
             return False
+    if _orders(plain) or _finds_fit(plain):
+        return False
     *_, last = re.split(r"[;:\u2014]", plain)
     if last != plain and _ACTS.search(last):
         return False
     telling, other = _told(words, said)
     return len(other) <= max(1, min(_SPARE * len(telling), _MOST))
+
+
+def _orders(sentence: str) -> bool:
+    """Does it tell somebody what to do with a medicine, and repeat no wish of theirs?"""
+    drugs = {one.start for one in find_drugs(sentence)}
+    return any(
+        (hit.end() in drugs or _TAKEN.match(sentence, hit.end()) is not None)
+        and _own_verb(sentence, hit) is None
+        and (_REPORTED.search(sentence, 0, hit.start() + 1) is None or ":" in hit.group()[:1])
+        for hit in _ORDERS.finditer(sentence)
+    )
+
+
+def _own_verb(sentence: str, hit: re.Match[str]) -> re.Match[str] | None:
+    """What the person takes, said again: "I have noted that you take warfarin"."""
+    return _TAKES.search(sentence, 0, hit.end())
+
+
+_TAKES = re.compile(r"\byou (?:also )?(?:take|use) (?:\w+ ){0,2}$", re.IGNORECASE)
+
+
+def _finds_fit(sentence: str) -> bool:
+    """Does it judge that somebody can be operated on, whoever notes it?"""
+    found = _FIT.search(sentence)
+    return found is not None and _ASKED_ABOUT.search(sentence, 0, found.start()) is None
 
 
 def asks_only(question: str, said: Sequence[str]) -> bool:
