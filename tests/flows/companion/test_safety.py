@@ -172,6 +172,7 @@ def test_what_may_be_a_manner_of_speaking_names_help(text):
         "She hit me in jest.",
         "He beats me every time we play chess.",
         "She beat me to it.",
+        "I beat him at his own game.",
         "He beat me in the race.",
         "I cut myself shaving.",
         "I hurt myself when I fell off my bike.",
