@@ -28,6 +28,11 @@ class CautionRule:
     action: str
     reference: Reference
 
+    @property
+    def of_pregnancy(self) -> bool:
+        """Is pregnancy itself the condition?"""
+        return any("pregnan" in words for words in self.conditions)
+
     def concerns(self, condition: str) -> bool:
         """Is this a condition of the rule, as a record names it?"""
         return words_fit(condition, self.conditions, but=self.but)

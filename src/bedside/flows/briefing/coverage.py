@@ -81,7 +81,7 @@ def _medicines(chart: Chart, kidney: Kidney | None) -> list[Cited]:
     else:
         found.append(
             Cited(
-                text=f"Renal dosing: {_medicine_count(total)} held against eGFR, by "
+                text=f"Renal dosing: {_medicine_count(total)} held against {kidney.by}, by "
                 f"{' and '.join(map(_named, chart.dosing.packs))}, {len(chart.dosing.rules)} rules, and "
                 f"{_named(monitoring_pack())}",
             )

@@ -7,9 +7,10 @@ wrong reader. A model judges by itself, and gets the passages whole.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bedside.clinical.allergy import conflicts_with_allergy
-from bedside.clinical.drugs import find_drugs
+from bedside.clinical.drugs import DrugMention, find_drugs
 from bedside.core.value import value
 
 __all__ = ["Reader", "advises", "fits", "stands_alone"]
@@ -77,8 +78,23 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _BACK = re.compile(r"\bof it\b|\((?:above|below|see)\b|\bsee (?:above|below)\b", re.IGNORECASE)
-_STOPS = re.compile(
-    r"\b(?:stop|avoid|withhold|contraindicated|not|never|reduce|lower|caution)\b", re.IGNORECASE
+_AMONG = (
+    r"(?:[\s/]+(?:all|any|the|both|other|oral|use|using|taking|of|and|or|such|as|drugs?|medicines?"
+    r"|\x00)(?![^\s/]))*"
+)
+_STOPPED = re.compile(rf"\b(?:stop|avoid|withhold|discontinue){_AMONG}\s+\Z", re.IGNORECASE)
+_TO_STOP = re.compile(
+    rf"\A{_AMONG}\s+(?:is|are|(?:should|must) be)\s+"
+    r"(?:contraindicated|avoided|stopped|withheld|discontinued)\b",
+    re.IGNORECASE,
+)
+_SAYS_ON = re.compile(
+    r"\s+(?:is|are|was|were|has|have|should|must|may|can|could|will)\b", re.IGNORECASE
+)
+_DENIES = re.compile(
+    r"\b(?:not|never|no|nobody|nor|neither|without|cannot|rather|instead|unless|until|before"
+    r"|\w+n['\u2019]t)\b",
+    re.IGNORECASE,
 )
 _FIRST = re.compile(r"[A-Za-z-]+")
 
@@ -109,7 +125,7 @@ def fits(heading: str, said: str, reader: Reader) -> bool:
         return False
     if bool(_PREGNANT.search(both)) is not reader.pregnant:
         return False  # in pregnancy what is said for everybody may harm
-    if not _STOPS.search(said) and _barred(said, reader):
+    if _barred(said, reader):
         return False
     if not _of_age(both, said, reader.age):
         return False
@@ -123,12 +139,32 @@ def fits(heading: str, said: str, reader: Reader) -> bool:
 
 
 def _barred(said: str, reader: Reader) -> bool:
-    """Does it name a medicine that the record speaks against?"""
+    """Does it name a medicine that the record speaks against, other than to stop or avoid it?"""
+    mentions = find_drugs(said)
     return any(
         drug in reader.barred or any(conflicts_with_allergy(drug, one) for one in reader.allergies)
-        for mention in find_drugs(said)
+        for mention in mentions
+        if not _warns_of(said, mention, mentions)
         for drug in mention.ingredients
     )
+
+
+def _warns_of(said: str, mention: DrugMention, mentions: Sequence[DrugMention]) -> bool:
+    """Does a word like "stop" or "contraindicated" govern this medicine, and nothing undo it?"""
+    before, after = said[: mention.start], said[mention.end :]
+    for other in reversed(mentions):
+        if other.end <= mention.start:
+            before = f"{before[: other.start]}\x00{before[other.end :]}"
+        elif other.start >= mention.end:
+            at = other.start - mention.end
+            after = f"{after[:at]}\x00{after[at + len(said[other.start : other.end]) :]}"
+    clause = re.split(r"[.;:]", before)[-1]
+    if _TO_STOP.match(after):
+        return not _DENIES.search(clause)
+    stopped = _STOPPED.search(clause)
+    if stopped is None or _SAYS_ON.match(after):
+        return False
+    return not _DENIES.search(clause[: stopped.start()])
 
 
 def _of_age(both: str, said: str, age: int | None) -> bool:

@@ -10,7 +10,7 @@ from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.context import Item
 from bedside.core.value import value
 from bedside.flows.briefing.findings import Cited, Flag
-from bedside.flows.briefing.reading import Chart, age_at
+from bedside.flows.briefing.reading import Chart, age_at, is_dialysis, plain
 from bedside.flows.briefing.references import egfr_reference, entry
 from bedside.record.abnormal import figure_of
 from bedside.record.fhir.dates import spoken_date
@@ -21,6 +21,9 @@ __all__ = ["Kidney", "apart_flags", "kidney_of"]
 _YOUNGEST = 18
 _TIMES = Decimal("1.5")
 _LOW = Decimal(30)
+_FAILED = Decimal(15)
+_ON_DIALYSIS = Decimal(14)
+"""A rate below 15 (G5 of KDIGO 2024), which dialysis stands for where no figure does."""
 _NORMAL = Decimal(60)
 
 
@@ -28,36 +31,65 @@ _NORMAL = Decimal(60)
 class Kidney:
     """The filtration rate that doses are held against, in mL/min/1.73 m2 (or mL/min).
 
-    `said` names it with its date, as recorded or as computed; `items` are what it rests on.
+    `said` names it with its date, as recorded or as computed; `items` are what it rests on. `by` is
+    what it was read from: an eGFR, or dialysis, of which the rate is an upper bound.
     """
 
     rate: Decimal
     said: str
     items: tuple[Item, ...]
     stale: bool
+    by: str = "eGFR"
 
 
 def kidney_of(chart: Chart) -> Kidney | None:
     """The newest filtration rate: a recorded eGFR, or one computed from a newer creatinine.
 
-    The calculator is deterministic and its inputs are said. `None` where there is neither, where age
-    or sex is unknown, and in pregnancy or on dialysis, for which the equation was not made.
+    The calculator is deterministic and its inputs are said. It computes nothing where age or sex is
+    unknown, and nothing in pregnancy or on dialysis, for which the equation was not made: there the
+    recorded eGFR stands, though older. Dialysis stands for a rate below 15 unless an eGFR of its time
+    is recorded. `None` where there is none of these.
     """
     recorded = next(iter(_dated(chart, "egfr")), None)
+    if chart.dialysis:
+        return _on_dialysis(chart, recorded)
     creatinine = next(iter(_dated(chart, "creatinine")), None)
-    if recorded is not None and not (
-        creatinine and creatinine.when and recorded.when and creatinine.when > recorded.when
-    ):
-        if recorded.value is None or recorded.comparator:
-            return None
-        return Kidney(
-            rate=recorded.value,
-            said=f"the newest eGFR is {figure_of(recorded)} ({_day(recorded)}"
-            f"{'; stale' if recorded.stale else ''})",
-            items=(entry(recorded),),
-            stale=recorded.stale,
-        )
-    return _computed(chart, creatinine) if creatinine is not None else None
+    newer = (
+        recorded is None
+        or recorded.when is None
+        or (creatinine and creatinine.when and creatinine.when > recorded.when)
+    )
+    computed = _computed(chart, creatinine) if newer and creatinine is not None else None
+    return computed or _recorded(recorded)
+
+
+def _recorded(fact: Fact | None) -> Kidney | None:
+    if fact is None or fact.value is None or fact.comparator:
+        return None
+    return Kidney(
+        rate=fact.value,
+        said=f"the newest eGFR is {figure_of(fact)} ({_day(fact)}{'; stale' if fact.stale else ''})",
+        items=(entry(fact),),
+        stale=fact.stale,
+    )
+
+
+def _on_dialysis(chart: Chart, recorded: Fact | None) -> Kidney:
+    """The recorded rate where it is of the time of dialysis or as low, else what dialysis stands for."""
+    problem = next(one for one in chart.problems if is_dialysis(one))
+    found = _recorded(recorded)
+    if found is not None and recorded is not None and recorded.when is not None:
+        since = problem.when is None or recorded.when >= problem.when
+        if found.rate < _FAILED or (since and not found.stale):
+            return found
+    return Kidney(
+        rate=_ON_DIALYSIS,
+        said=f"{plain(problem.name)} is an open problem, so kidney function is read as below "
+        f"{_FAILED} mL/min/1.73 m2",
+        items=(entry(problem),),
+        stale=False,
+        by="dialysis",
+    )
 
 
 def _computed(chart: Chart, creatinine: Fact) -> Kidney | None:

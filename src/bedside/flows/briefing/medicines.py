@@ -13,7 +13,7 @@ from bedside.flows.briefing.phrases import called, inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
 from bedside.flows.briefing.references import entry, rule_item
 from bedside.record.fhir.dates import spoken_date
-from bedside.record.limits import pregnancy_lasts
+from bedside.record.limits import denies_pregnancy, pregnancy_lasts
 from bedside.record.needs import Fact
 
 __all__ = ["caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
@@ -101,7 +101,7 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
                     one
                     for one in chart.problems
                     if rule.concerns(one.name)
-                    and pregnancy_lasts(one, as_of=chart.today) is not False
+                    and not (rule.of_pregnancy and _no_pregnancy(chart, one))
                 ),
                 None,
             )
@@ -114,13 +114,18 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
             yield _caution(chart, medicine, problem, rule)
 
 
+def _no_pregnancy(chart: Chart, problem: Fact) -> bool:
+    """Does a problem that names pregnancy deny it, or is it too old to be one still?"""
+    return denies_pregnancy(problem.name) or pregnancy_lasts(problem, as_of=chart.today) is False
+
+
 def _caution(chart: Chart, medicine: Medicine, problem: Fact | None, rule: CautionRule) -> Flag:
     severity, remark = _as_old(chart, rule.severity, (medicine,))
     generic = called(medicine.name, medicine.generics[0])
     if problem is None:
         title, text = opening(generic), f"{medicine.name} is current: {rule.text}"
     else:
-        name = "Pregnancy" if "pregnan" in problem.name.casefold() else plain(problem.name)
+        name = "Pregnancy" if rule.of_pregnancy else plain(problem.name)
         title = f"{opening(generic)} and {inside(name)}"
         text = f"{medicine.name} is current, and {name} is an open problem: {rule.text}"
     items = (entry(medicine.fact), *((entry(problem),) if problem else ()))

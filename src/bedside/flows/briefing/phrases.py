@@ -15,7 +15,23 @@ _EPONYM = re.compile(
     r"|Graves|Guillain|Hashimoto|Hodgkin|Huntington|Kaposi|Kawasaki|Klinefelter|Lewy|Lyme|Marfan"
     r"|M\u00e9ni\u00e8re|Paget|Parkinson|Raynaud|Reye|Sj\u00f6gren|Takayasu|Tourette|Turner|Wilson)\b"
 )
+_CAPITALS = re.compile(r"[^\W\d_](?:[^\s-]*[A-Z]|[.-])")
+"""A first word with a capital inside it ("HbA1c", "PaO2"), or a letter by itself ("C-reactive")."""
 _PRODUCT = re.compile(r"[A-Za-z][A-Za-z-]{3,}")
+_FORMS = frozenset(
+    (
+        "ampoule", "caplet", "caplets", "caps", "capsule", "capsules", "chewable", "coated",
+        "cream", "dispersible", "drop", "drops", "effervescent", "elixir", "enteric",
+        "enteric-coated", "extended", "extended-release", "film", "film-coated", "generic",
+        "inhaled", "inhaler", "injectable", "injection", "intramuscular", "intravenous", "liquid",
+        "lozenge", "modified", "modified-release", "nasal", "nebuliser", "nebulizer", "ointment",
+        "oral", "patch", "powder", "prefilled", "prolonged", "prolonged-release", "release",
+        "respules", "sachet", "slow-release", "soln", "solution", "spray", "subcutaneous",
+        "sublingual", "suppository", "suspension", "sustained", "sustained-release", "syringe",
+        "syrup", "tablet", "tablets", "tabs", "topical", "transdermal", "vial",
+    )
+)  # fmt: skip
+"""Words for how a medicine is made or given, which name no product."""
 _UNITS = (
     (re.compile(r"\bmm\[Hg\]"), "mmHg"),
     (re.compile(r"(?<=\d )Cel\b"), "\u00b0C"),
@@ -32,7 +48,7 @@ def opening(text: str) -> str:
 
 def inside(text: str) -> str:
     """As it stands inside a sentence; abbreviations and people's names keep their capitals."""
-    if text[:2].isupper() or _EPONYM.match(text):
+    if text[:2].isupper() or _EPONYM.match(text) or _CAPITALS.match(text):
         return text
     return text[:1].lower() + text[1:]
 
@@ -40,12 +56,12 @@ def inside(text: str) -> str:
 def called(entry: str, generic: str) -> str:
     """A medicine by the record's own word: "glibenclamide" where a table says "glyburide".
 
-    The generic stands where the entry holds it; else the entry's first word does.
+    The generic stands where the entry holds it; else the entry's first word does that is no form.
     """
     if any(part in entry.casefold() for part in generic.casefold().split("/")):
         return generic
-    first = _PRODUCT.search(entry)
-    return first.group().casefold() if first else generic
+    words = (found.group().casefold() for found in _PRODUCT.finditer(entry))
+    return next((word for word in words if word not in _FORMS), generic)
 
 
 def joined(parts: Iterable[str]) -> str:

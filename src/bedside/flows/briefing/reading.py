@@ -38,6 +38,16 @@ _EVENT = re.compile(
 )
 _EVENT_DAYS = 310
 _DIALYSIS = re.compile(r"\b(?:ha?emo)?dialysis\b", re.IGNORECASE)
+_NO_DIALYSIS = re.compile(
+    r"\b(?:no|not|non|never|without|pre|before|declin\w*|refus\w*|await\w*|avoid\w*|family"
+    r"|planned|possible|education|counsell?ing)\b[^,;]*\b(?:ha?emo)?dialysis\b"
+    r"|\bhistory of (?:\w+ )?(?:ha?emo)?dialysis\b|dialysis[\s:(\u2013-]*(?:(?:was|is|has been)\s+)?"
+    r"(?:not\b|never\b|declin|refus|stopped\b|discontinued\b|planned\b|planning\b|education\b"
+    r"|counsell?ing\b|discuss|preparation\b)"
+    r"|dialysis,\s*(?:patient\s+)?(?:declined|refused|not \w+)\s*\Z",
+    re.IGNORECASE,
+)
+"""Where dialysis is named and does not replace the kidneys now."""
 _LOCAL = re.compile(
     r"\b(?:topical|cream|ointment|gel|lotion|ophthalmic|otic|nasal|shampoo|eye drops?|ear drops?)\b",
     re.IGNORECASE,
@@ -161,7 +171,8 @@ def _problems(conditions: Sequence[Fact], today: date) -> tuple[Fact, ...]:
 
 def is_dialysis(problem: Fact) -> bool:
     """Does this problem say that the kidneys are replaced by dialysis?"""
-    return _DIALYSIS.search(problem.name) is not None
+    name = problem.name
+    return bool(_DIALYSIS.search(name)) and not _NO_DIALYSIS.search(name)
 
 
 def is_past(fact: Fact, today: date) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from bedside.clinical.drugs import ingredients_of
+from bedside.clinical.rules import GRAVITY
 from bedside.core.context import Item
-from bedside.flows.briefing.findings import MILDER, Category, Cited, Flag
+from bedside.flows.briefing.findings import MILDER, Category, Cited, Flag, Severity
 from bedside.flows.briefing.kidney import Kidney, kidney_of
 from bedside.flows.briefing.phrases import called, inside, joined, opening
 from bedside.flows.briefing.reading import Chart, is_dialysis, plain
@@ -62,7 +63,14 @@ G4 of KDIGO 2024, severe thinness of WHO, the ejection fraction of device therap
 _REPLACED = {"creatinine", "egfr", "bun"}
 """Measurements of the kidneys' work, which dialysis takes over."""
 _GOAL = Decimal(7)
-_DIABETES = re.compile(r"(?<!pre)\bdiabet", re.IGNORECASE)
+_DIABETES = re.compile(r"\bdiabet", re.IGNORECASE)
+_NO_DIABETES = re.compile(
+    r"\bpre[\s-]*diabet|\binsipidus\b|\bgestational\b|\b(?:family|FH|FHx|mother|father|parents?"
+    r"|sibling|brother|sister|risk|borderline|suspected|possible|screening)\b"
+    r"|\bnon[\s-]*diabet|\b(?:no|not|without)\b(?:\s+\w+){0,3}\s+diabet",
+    re.IGNORECASE,
+)
+"""What only names diabetes mellitus, or is another illness: its HbA1c has no such goal."""
 _TWO_SIDES = {
     "no-known-allergies": "Allergies recorded, and none known",
     "two-values": "Two values of {name} at the same moment",
@@ -102,7 +110,7 @@ def abnormal_flags(chart: Chart, insights: Sequence[Insight]) -> Iterator[Flag]:
         key = str(fact.source.id)
         grave = _grave(insight, kidney)
         passed = fact.stale and analyte_key(fact) in _PASSING
-        if key in together and insight.rule != "abnormal-minor":
+        if key in together and (grave or insight.rule != "abnormal-minor"):
             together[key].append(insight)
         elif not grave and (
             insight.rule == "abnormal-minor" or passed or (fact.stale and old >= _SHOWN_OLD)
@@ -125,22 +133,15 @@ def _abnormal(
     place: int,
     kidney: Kidney | None,
 ) -> Flag:
+    some = sorted(some, key=lambda one: GRAVITY[_severity(chart, one, kidney)])
     first = some[0]
     fact = first.facts[0]
     moving = [trends[name] for one in some if (name := short_name(one.facts[0])) in trends]
-    severity = first.severity
+    severity = _severity(chart, first, kidney)
     grave = _grave(first, kidney)
-    if grave and severity == "info":
-        severity = "warning"  # an old one: nobody telephones now, and nobody should miss it
     key = analyte_key(fact)
     slow = key in _SLOW
-    if slow and severity == "warning" and not grave:
-        severity = "info"
-    if _at_goal(chart, fact):
-        severity = "info"
     replaced = chart.dialysis and key in _REPLACED
-    if replaced:
-        severity = MILDER[severity]
     passed = fact.stale and key in _PASSING
     ask = (fact.stale or severity == "critical") and not (slow or passed or replaced or chart.died)
     name = "blood pressure" if key in _PRESSURES else short_name(fact)
@@ -150,7 +151,7 @@ def _abnormal(
         title=_title(first),
         description=(
             *(Cited(text=_read(one), items=_limits(chart, one.facts[0], one.text)) for one in some),
-            *_remarks(chart, fact, kidney),
+            *(remark for one in some for remark in _remarks(chart, one, kidney)),
             *(_moving(one) for one in moving),
         ),
         rule=first.rule,
@@ -167,6 +168,22 @@ def _abnormal(
     )
 
 
+def _severity(chart: Chart, insight: Insight, kidney: Kidney | None) -> Severity:
+    """How grave a reading is to this person; the gravest of one entry leads its flag."""
+    severity = insight.severity
+    grave = _grave(insight, kidney)
+    if grave and severity == "info":
+        severity = "warning"  # an old one: nobody telephones now, and nobody should miss it
+    key = analyte_key(insight.facts[0])
+    if key in _SLOW and severity == "warning" and not grave:
+        severity = "info"
+    if _at_goal(chart, insight):
+        severity = "info"
+    if chart.dialysis and key in _REPLACED:
+        severity = MILDER[severity]
+    return severity
+
+
 def _rank_of(chart: Chart, fact: Fact, severity: str, *, grave: bool) -> str:
     """What is telephoned comes before most; an old one, mildly outside, after what is due."""
     if severity == "critical":
@@ -174,19 +191,28 @@ def _rank_of(chart: Chart, fact: Fact, severity: str, *, grave: bool) -> str:
     return "old" if fact.stale and not (grave or _far_out(chart, fact)) else "abnormal"
 
 
-def _at_goal(chart: Chart, fact: Fact) -> bool:
+def _at_goal(chart: Chart, insight: Insight) -> bool:
     """Is it an HbA1c of somebody with diabetes, above the range of others and below the goal?"""
+    fact = insight.facts[0]
     if analyte_key(fact) != "hba1c" or fact.value is None or fact.comparator:
         return False
-    known = not chart.pregnant and any(_DIABETES.search(one.name) for one in chart.problems)
+    if not _title(insight).endswith(" high"):
+        return False
+    known = not chart.pregnant and any(_is_diabetes(one) for one in chart.problems)
     return known and fact.unit.strip() == "%" and fact.value < _GOAL
 
 
-def _remarks(chart: Chart, fact: Fact, kidney: Kidney | None) -> Iterator[Cited]:
+def _is_diabetes(problem: Fact) -> bool:
+    """Does this problem say that the person has diabetes mellitus, for which the goal is meant?"""
+    return bool(_DIABETES.search(problem.name)) and not _NO_DIABETES.search(problem.name)
+
+
+def _remarks(chart: Chart, insight: Insight, kidney: Kidney | None) -> Iterator[Cited]:
     """What a reader of the figure needs beside it."""
+    fact = insight.facts[0]
     if analyte_key(fact) == "creatinine" and kidney is not None and _rests_on(kidney, fact):
         yield Cited(text=opening(kidney.said), items=kidney.items)
-    if _at_goal(chart, fact):
+    if _at_goal(chart, insight):
         yield Cited(
             text="It lies below 7 %, a goal for many adults with diabetes",
             items=(goal_reference(),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ __all__ = ["actions_of", "by_rule", "in_order", "rule_flags"]
 _LEVEL: dict[str, Level] = {"critical": "high", "warning": "medium", "info": "low"}
 _ACTIONS = 8
 _REPEATS = 2
-_ASKS = ("measuring", "offering", "same-day review")
+_ASKS = ("measuring ", "offering ", "same-day review of ")
 
 
 def by_rule(chart: Chart, guidance: Guidance) -> Briefing:
@@ -120,11 +121,12 @@ def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
     for is not asked for again as a repeat of an old result, and of such repeats only the first few
     stand here; the others stand with their flags.
     """
-    due = " ".join(
-        flag.action.text.casefold()
+    due = [
+        flag.action.text.partition(word)[2].casefold()
         for flag in flags
-        if flag.action and any(word in flag.action.text for word in _ASKS)
-    )
+        for word in _ASKS
+        if flag.action and word in flag.action.text
+    ]
     found: dict[str, Action] = {}
     repeats = 0
     for flag in flags:
@@ -137,11 +139,17 @@ def actions_of(flags: Sequence[Flag]) -> tuple[Action, ...]:
         again = flag.action.text.startswith(REPEAT)
         if again:
             name = flag.action.text.removeprefix(REPEAT).partition(",")[0]
-            if name.casefold() in due or repeats == _REPEATS:
+            if any(_asks(one, name) for one in due) or repeats == _REPEATS:
                 continue
             repeats += 1
         found[option] = Action(text=flag.action, priority=_LEVEL[flag.severity])
     return tuple(found.values())[:_ACTIONS]
+
+
+def _asks(due: str, name: str) -> bool:
+    """Is this measurement one of those asked for? "Calcium" is not in "ionized calcium"."""
+    alone = rf"(?:\A|, |\band ){re.escape(name.casefold())}(?=\Z|[,;]| and | \()"
+    return re.search(alone, due) is not None
 
 
 def _together(one: Cited, other: Cited) -> Cited:
