@@ -6,6 +6,7 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -233,3 +234,60 @@ def test_offsets_and_text_hold_whatever_is_hidden(pieces, steps, known):
 def test_a_given_name_before_a_clinical_noun_is_no_person(noun):
     text = f"There was a positive Frank {noun} on the left."
     assert [text[a:b] for a, b in people(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Temp 101 F, pulse 80.",
+        "Temp 101F, pulse 80.",
+        "Oral Temp 101 F, T-max 102F at home.",
+        "Fever to 102F. T 99 F; P 98.",
+        "VS: 101F, 80, 16.",
+        "WBC 4500000000 /L, platelets 2500000000/L.",
+        "Ibuprofen works for Migraine and Tension Headache.",
+        "12 March Close follow-up of the wound.",
+        "Seen 12 March Drive to clinic.",
+    ],
+)
+def test_a_figure_or_a_date_with_an_identifiers_shape_stays(text):
+    assert Veil(()).hide(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("92F with CHF.", "92"),
+        ("She is a 93F with fever.", "93"),
+        ("95M admitted after a fall.", "95"),
+        ("92 F with CHF.", "92"),
+        ("Pt is a 101F with dementia.", "101"),
+        ("HPI: 96F, dementia.", "96"),
+        ("Call 4155550133 / line 2.", "4155550133"),
+        ("4155550133/4155550134", "4155550133"),
+        ("He works for Migraine Institute.", "Migraine"),
+        ("Lives at 12 March Close.", "March"),
+        ("12 March Close, Leeds", "March"),
+        ("12 Oak Close", "Oak"),
+    ],
+)
+def test_what_is_no_figure_still_goes(text, gone):
+    assert gone not in Veil((), key=b"k").hide(text)
+
+
+@pytest.mark.parametrize("piece", ["Ab-", "Ab'", "AB'", "Ab-ab-", "Mr. Ab-", "A."])
+def test_the_time_to_find_names_grows_with_the_text_and_not_with_its_square(piece):
+    def seconds(n: int) -> float:
+        begin = process_time()
+        people(piece * n)
+        return process_time() - begin
+
+    people(piece)
+    assert min(seconds(16000) for _ in range(3)) < 3 * min(seconds(8000) for _ in range(3)) + 0.05
+
+
+def test_a_name_of_many_parts_or_behind_a_mark_is_found():
+    text = "Mrs. Ana-Maria-Luz O'Neil-Park came. 'Mary Jones' signed."
+    hidden = Veil((), key=b"k").hide(text)
+    gone = ["Ana", "Luz", "Neil", "Park", "Mary", "Jones"]
+    assert [word for word in gone if word in hidden] == []

@@ -19,6 +19,7 @@ from html import escape
 
 from bedside.models.people import people
 from bedside.models.shapes import more_shapes
+from bedside.models.shapes_figures import is_figure
 
 __all__ = ["PLACEHOLDER", "Unveiler", "Veil"]
 
@@ -246,7 +247,11 @@ class Veil:
             if kind == "EMAIL" and "@" not in text:
                 continue
             group = 1 if pattern.groups else 0
-            found.extend((*match.span(group), kind, None) for match in pattern.finditer(text))
+            found.extend(
+                (*match.span(group), kind, None)
+                for match in pattern.finditer(text)
+                if not is_figure(text, *match.span(group), kind)
+            )
         found.extend((start, end, kind, None) for start, end, kind in more_shapes(text))
         found.extend((start, end, "PERSON", None) for start, end in people(text))
         found.sort(key=lambda span: (span[0], -span[1]))

@@ -29,7 +29,7 @@ __all__ = ["people"]
 
 _CAP = (
     r"(?<!\w)(?:St\.[ ](?=[A-Z]))?(?:[OD]['’][A-Z][a-z]+|[A-ZÀ-ÖØ-ÞĀ-Ž](?=[^\W\d_]*[a-zà-öø-ÿā-ž])[^\W\d_]+)"
-    r"(?:['’-](?!s\b)[^\W\d_]+)*(?!\w)"
+    r"(?:['’-](?!s\b)[^\W\d_]+){0,4}(?!\w)"
 )
 _INITIAL = r"(?:[A-Z]\.)"
 _PARTICLE = r"(?:van|von|der|den|de|del|della|la|le|da|dos|das|di|bin|binti|ibn|al|el|ter|ten)"
@@ -141,7 +141,7 @@ _ABOVE_ADDRESS = re.compile(
 )
 _PAIR = re.compile(rf"(?<![\w.-]){_FULL}")
 _UPPER_PAIR = re.compile(
-    r"(?<![\w.-])[A-Z][A-Z'’-]+(?:,?[ \t]+[A-Z][A-Z'’-]*\.?(?![\w])){1,3}(?![\w-])"
+    r"(?<![\w.-])[A-Z][A-Z'’-]{1,40}(?:,?[ \t]+[A-Z][A-Z'’-]*\.?(?![\w])){1,3}(?![\w-])"
 )
 _BARE = re.compile(
     r"(?:(?P<before>\b[A-Za-z]+)\.?[ \t]+)?(?<![\w.’'-])(?P<name>[A-Z][a-z]{2,}|[A-Z]{5,})(?![\w-])(?:['’]s)?(?:[ \t]+(?P<after>[A-Za-z]+))?"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bedside.models.shapes_figures import is_figure
 from bedside.models.shapes_written import written_shapes
 
 __all__ = ["more_shapes"]
@@ -180,6 +181,8 @@ def more_shapes(text: str) -> Iterator[tuple[int, int, str]]:
         for match in pattern.finditer(text):
             start, end = match.span(group)
             if start < 0 or (kind == "CARD" and not _card(text[start:end])):
+                continue
+            if is_figure(text, start, end, kind):
                 continue
             yield start, end, kind
     yield from addresses_abroad(text)

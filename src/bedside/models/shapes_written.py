@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from bedside.models.name_words import NOT_NAMES
+from bedside.models.shapes_figures import is_ailment, is_figure
 
 __all__ = ["written_shapes"]
 
@@ -103,9 +104,12 @@ def written_shapes(text: str) -> Iterator[tuple[int, int, str]]:
     for kind, pattern in _SHAPES:
         group = 1 if pattern.groups else 0
         for match in pattern.finditer(text):
-            yield *match.span(group), kind
+            if not is_figure(text, *match.span(group), kind):
+                yield *match.span(group), kind
     for pattern in _EMPLOYERS:
         for match in pattern.finditer(text):
             first = re.match(r"[\w'’-]+", match[1])
-            if first is not None and first[0].lower() not in NOT_NAMES:
+            if first is None or is_ailment(match[1]):
+                continue
+            if first[0].lower() not in NOT_NAMES:
                 yield *match.span(1), "EMPLOYER"
