@@ -90,6 +90,7 @@ def test_a_critical_potassium_is_not_lost_to_a_creatinine_of_the_same_entry(
         "Chronic kidney disease stage 5 without dialysis",
         "Non-dialysis-dependent chronic kidney disease",
         "Dialysis (refused)",
+        "Dialysis not yet started",
     ],
 )
 def test_dialysis_that_is_only_named_excuses_no_creatinine(tmp_path, name):
@@ -105,6 +106,26 @@ def test_dialysis_that_is_only_named_excuses_no_creatinine(tmp_path, name):
     found = flag(turn, "fenofibrate-renal")
     assert found["severity"] == "critical"
     assert "CKD-EPI 2021" in found["description"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Hemodialysis, three times a week",
+        "History of end-stage renal disease, on dialysis",
+        "End-stage renal disease on dialysis - not on the transplant list",
+        "Noncompliance with renal dialysis",
+    ],
+)
+def test_dialysis_that_replaces_the_kidneys_is_read_beside_other_words(tmp_path, name):
+    turn = of(
+        tmp_path,
+        birth_date=born(65),
+        conditions=[problem(name)],
+        labs=[lab("Creatinine", 8.1, "mg/dL", low=0.7, high=1.3)],
+    )
+    assert "Expected on dialysis" in turn["answer"]
+    assert "CKD-EPI" not in turn["answer"]
 
 
 @pytest.mark.requirement("BR-09")

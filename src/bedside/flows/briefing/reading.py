@@ -42,9 +42,9 @@ _NO_DIALYSIS = re.compile(
     r"\b(?:no|not|non|never|without|pre|before|declin\w*|refus\w*|await\w*|avoid\w*|family"
     r"|planned|possible|education|counsell?ing)\b[^,;]*\b(?:ha?emo)?dialysis\b"
     r"|\bhistory of (?:\w+ )?(?:ha?emo)?dialysis\b|dialysis[\s:(\u2013-]*(?:(?:was|is|has been)\s+)?"
-    r"(?:not\b|never\b|declin|refus|stopped\b|discontinued\b|planned\b|planning\b|education\b"
+    r"(?:not (?:yet|required|needed|indicated|started|begun|wanted|done)\b|never\b|declin|refus|stopped\b|discontinued\b|planned\b|planning\b|education\b"
     r"|counsell?ing\b|discuss|preparation\b)"
-    r"|dialysis,\s*(?:patient\s+)?(?:declined|refused|not \w+)\s*\Z",
+    r"|dialysis,\s*(?:patient\s+)?(?:declined|refused)\s*\Z",
     re.IGNORECASE,
 )
 """Where dialysis is named and does not replace the kidneys now."""
