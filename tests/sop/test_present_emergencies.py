@@ -15,6 +15,8 @@ poisoning|She drank drain cleaner once
 poisoning|He took forty paracetamol tablets once
 bleeding|3 weeks ago I had surgery and the wound is bleeding heavily
 unconscious|She had her hip done when she was 40 and is unconscious
+chest_pain|I had a stent in 2019 and have crushing chest pain
+poisoning|My son aged 2 swallowed bleach
 """
 IDIOMS = """
 unconscious|He does not react to anything
@@ -83,6 +85,9 @@ def test_no_words_beside_it_silence_an_emergency_of_now(line: str) -> None:
         "The site had a seizure and logged me out",
         "The website is choking again",
         "My sister's dog is having seizures",
+        "My aunt had a stroke aged 60",
+        "your page crashed and died",
+        "She had a stroke in 2019 and has had chest pain once",
         "I might not wake up from the anaesthetic",
         "I work for people who have heart attacks",
         "The news said a patient had a seizure at that clinic",

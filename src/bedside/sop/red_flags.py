@@ -238,7 +238,8 @@ def _is_present(clause: str, said: str) -> bool:
     *_, own = _AND.split(clause)
     if not verbs or _HYPOTHETICAL.search(own) or _PAST.search(said):
         return False
-    return verbs[-1] >= len(clause) or len(clause[verbs[-1] :].split()) <= _NEAR
+    between = clause[verbs[-1] :]
+    return len(between.split()) <= _NEAR and _PAST.search(between) is None
 
 
 def _is_elsewhere(whole: str, clause: str, said: str) -> bool:
@@ -275,7 +276,7 @@ _HAS = re.compile(
 )
 _IS = re.compile(
     r"(?:\b(?:is|are|am|isn't|aren't|won't|will not|can't|cannot|doesn't|does not|don't|do not|keeps?)"
-    r"|\b(?:i'm|he's|she's|it's|they're|we're))\b",
+    r"|\b(?:i'm|he's|she's|it's|they're|we're)|(?<=and )(?:have|has)|(?<=and now )(?:have|has))\b",
     re.IGNORECASE,
 )
 """Verbs of what goes on now."""

@@ -30,7 +30,8 @@ _LEAVES_OUT = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(
-    r"\b(?:but|only|just|though|although|however)\b(?P<w>[^.!?;]{2,80})", re.IGNORECASE
+    r"\b(?:(?:but|though|although|however)\b|(?:only|just)\b(?! (?:\w+ )?(?:of|spots?|some|because|when)\b))(?P<w>[^.!?;]{2,80})",
+    re.IGNORECASE,
 )
 _REACTS = re.compile(
     r"\b(?:allerg\w*|react\w*|intoleran\w*|rash|hives|itch\w*|swell\w*|swollen|blisters?|anaphyla\w*|sick|vomit\w*|throw up|faint|wheez\w*)\b",
@@ -133,6 +134,8 @@ def _after_but(text: str, span: Span, *, allergies: bool) -> tuple[Span, ...]:
     """What "but" says after a denial: a substance that is not borne, or that is taken."""
     words = text[slice(*span)]
     known = substances(text, *span)
+    if known and len(text[span[0] : known[0][0]].split()) > _MOST:
+        return ()
     if not known or _BORNE.search(words):
         return ()
     reacts, uses = _REACTS.search(words), _USES.search(words)

@@ -52,7 +52,7 @@ _ACTS = re.compile(
 _ORDERS = re.compile(
     r"(?:^|[:;,\u2013\u2014-]|\b(?:to|then|please|and|so|but|just|also|should|must|can|may|could|might|don't|not|will|'ll|now|better|you|first|keep|by|is))\s*"
     r"(?:hold|withhold|omit|avoid|miss|reduc|lower|rais|increas|resum|restart|continu|tak|us|switch|swap|cut|delay|begin|start|stop|finish|inject|swallow|drop|skip)(?:e|ing|p?ping|t?ting)?\s+"
-    r"(?:(?:off|on|back|down|up|out|with|to|from|your|the|his|her|their|any|all|both|of|those|these|that|this|taking|using|daily|usual|morning|evening|next|last|first|half|more|less)\s+)*",
+    r"(?:(?:off|on|back|down|up|out|your|the|his|her|their|any|all|both|of|those|these|that|this|taking|using|daily|usual|morning|evening|next|last|first|half|more|less)\s+)*",
     re.IGNORECASE,
 )
 _TAKEN = re.compile(
