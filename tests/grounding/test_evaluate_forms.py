@@ -41,7 +41,7 @@ def test_a_composition_is_read_by_its_narratives_alone():
                     ("Medicines", "<p>She takes lisinopril 200 mg daily.</p>"),
                     (
                         "Plan",
-                        f"<ol><li><b>Cough:</b> Stop lisinopril. <i>({source})</i> <b>Look twice</b></li></ol>",
+                        f"<ol><li><b>Cough:</b> Stop lisinopril. <i>({source})</i> <b>Look twice: it is open.</b></li></ol>",
                     ),
                 )
             },
@@ -65,7 +65,7 @@ def test_a_broken_narrative_is_no_crash(div):
 def test_markdown_with_labels_citations_and_remarks_is_read_as_its_items():
     source = cited("Stop lisinopril.", "ASSESSMENT AND PLAN", "chunk_1")
     text = (
-        "# Note\n\n> Extracted by rule. A draft.\n\n## Plan\n\n"
+        "# Note\n\n> Extracted word for word from the note by rule; no model wrote any of it. A draft.\n\n## Plan\n\n"
         f"1. **Cough:** Stop lisinopril. `{source}` (confidence 1)\n   > Look twice: it is open.\n"
     )
     (one,) = evaluate_note(text, note=NOTE).items
@@ -117,3 +117,43 @@ def test_a_notes_own_words_raise_hardly_any_alarm():
             wrong += any(found.kind != "duplicate" for found in one.findings)
     assert checked > 1_500
     assert wrong <= 0.002 * checked
+
+
+def kinds(summary: object) -> set[str]:
+    return {one.kind for row in evaluate_note(summary, note=NOTE).items for one in row.findings}
+
+
+def test_a_claim_in_a_quotation_or_in_bold_on_a_cited_line_is_evaluated():
+    source = cited("Stop lisinopril.", "ASSESSMENT AND PLAN", "chunk_1")
+    quoted = "> She takes lisinopril 200 mg daily.\n"
+    assert "doses" in kinds(quoted)
+    bold = f"<li>Stop lisinopril. <b>Start warfarin 5 mg daily.</b> <i>({source})</i></li>"
+    tree = narrative(("Plan", bold))
+    assert "warfarin" in evaluate_note(tree, note=NOTE).items[0].item.text
+    assert kinds(tree) & {"medicines", "doses", "support"}
+    after = f"<li>Stop lisinopril. <i>({source})</i> <b>Start warfarin 5 mg daily.</b></li>"
+    assert kinds(narrative(("Plan", after))) & {"medicines", "doses", "support"}
+
+
+@pytest.mark.parametrize("form", ["markdown", "fhir", "json"])
+@pytest.mark.parametrize(
+    ("label", "wrong"), [("Cough", False), ("Start warfarin 5 mg", True), ("Renal failure", True)]
+)
+def test_a_label_over_an_item_must_stand_in_the_note(form, label, wrong):
+    source = cited("Stop lisinopril.", "ASSESSMENT AND PLAN", "chunk_1")
+    given: object = f"## Plan\n\n1. **{label}:** Stop lisinopril. `{source}`\n"
+    if form == "fhir":
+        given = narrative(("Plan", f"<li><b>{label}:</b> Stop lisinopril. <i>({source})</i></li>"))
+    if form == "json":
+        given = {"plan": [{"text": "Stop lisinopril.", "source": source, "about": label}]}
+    (one,) = evaluate_note(given, note=NOTE).items
+    assert one.item.text == "Stop lisinopril."
+    assert one.item.label == label
+    assert bool(one.findings) is wrong
+
+
+def test_a_label_that_the_note_denies_is_wrong():
+    note = "HPI\nShe has no pneumonia.\n\nPLAN\nStop lisinopril.\n"
+    given = {"plan": [{"text": "Stop lisinopril.", "about": "Pneumonia"}]}
+    (one,) = evaluate_note(given, note=note).items
+    assert "negation" in {found.kind for found in one.findings}

@@ -1,13 +1,15 @@
 """A summary that came as FHIR: the sections and lines of a Composition's narrative. Pure.
 
-Narratives are read as text: a list's entry, a table's row or a paragraph is a line. Bold words of a
-line that carries its citation are labels and remarks, not what it says.
+Narratives are read as text: a list's entry, a table's row or a paragraph is a line. In a line that
+carries its citation, bold words before it that end in a colon are its label, and this package's own
+remark behind the citation is none of what it says; other bold words are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
+from itertools import groupby
 from typing import Any, cast
 
 from bedside.core.value import value
@@ -18,16 +20,21 @@ _BLOCKS = frozenset(("li", "p", "tr", "div", "h1", "h2", "h3", "h4", "ul", "ol",
 _ASIDE = frozenset(("b", "strong"))
 _HIDDEN = frozenset(("script", "style", "head"))
 _CITES = " section, chunk_"
+_OWN_REMARK = "Look twice: "
 _MOST_DEEP = 12
 
 
 @value
 class NarrativeLine:
-    """One line of a section; `where` is the section's path in the Composition, `title` its title."""
+    """One line of a section; `where` is the section's path in the Composition, `title` its title.
+
+    `label` are the bold words over it, without their colon; "" for none.
+    """
 
     title: str
     where: str
     text: str
+    label: str = ""
 
 
 def is_fhir(tree: Mapping[str, Any]) -> bool:
@@ -62,9 +69,12 @@ def _sections(given: object, where: str, depth: int) -> Iterator[NarrativeLine]:
             reader = _Narrative()
             reader.feed(div)
             reader.close()
-            for text in reader.lines():
+            for text, label in reader.lines():
                 yield NarrativeLine(
-                    title=title if isinstance(title, str) else "", where=place, text=text
+                    title=title if isinstance(title, str) else "",
+                    where=place,
+                    text=text,
+                    label=label,
                 )
         yield from _sections(one.get("section"), place, depth + 1)
 
@@ -92,13 +102,23 @@ class _Narrative(HTMLParser):
         if not self._hidden:
             self._lines[-1].append((data, bool(self._aside)))
 
-    def lines(self) -> Iterator[str]:
-        for parts in self._lines:
-            cited = _CITES in "".join(text for text, _ in parts)
-            said = "".join(text for text, aside in parts if not (cited and aside))
-            line = " ".join(said.split())
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Each line's text and its label."""
+        for row in self._lines:
+            parts = [
+                ("".join(text for text, _ in group), aside)
+                for aside, group in groupby(row, key=lambda part: part[1])
+            ]
+            label = ""
+            if _CITES in "".join(text for text, _ in parts):
+                parts = [one for one in parts if one[0].strip()]
+                if parts[0][1] and parts[0][0].rstrip().endswith(":"):
+                    label = " ".join(parts.pop(0)[0].split()).rstrip(": ")
+                if len(parts) > 1 and parts[-1][1] and parts[-1][0].startswith(_OWN_REMARK):
+                    parts.pop()
+            line = " ".join("".join(text for text, _ in parts).split())
             if any(char.isalnum() for char in line):
-                yield line
+                yield line, label
 
 
 def _rows(given: object) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
 from bedside.core.errors import BadInput, InvalidArgument
 from bedside.grounding.evaluate.citing import NoteText, Place
@@ -29,6 +30,7 @@ _CONFLICTS = frozenset(("laterality", "subject"))  # no other sentence mends the
 _STRANGE = 0.5  # more wrong than this, and it may be another note's summary
 _FEW = 5
 _BEST = 2
+_MOST_LABELS = 20
 _WELL = 0.75
 
 
@@ -129,17 +131,50 @@ class _Evaluation:
         places, by = (cited.places, "citation") if cited.places else (self._like(said), "words")
         if not places:
             lost = Finding(kind="support", detail="the note holds nothing like it", said=item.text)
-            row = EvaluatedItem(item=item, places=(), by="", findings=(*findings, lost), share=0.0)
-            return row, Comparison(findings=(lost,), checked=(("support", 1),), share=0.0)
+            wrong = (lost, *self._over(item))
+            row = EvaluatedItem(
+                item=item, places=(), by="", findings=(*findings, *wrong), share=0.0
+            )
+            return row, Comparison(findings=wrong, checked=(("support", 1),), share=0.0)
         comparison = self._compared(item, said, places)
         kinds = {one.kind for one in comparison.findings}
         if by == "citation" and item.part == "plan" and kinds and not kinds & _CONFLICTS:
             comparison = self._elsewhere(item, said, places, comparison)
+        comparison = replace(comparison, findings=(*comparison.findings, *self._over(item)))
         findings += comparison.findings
         row = EvaluatedItem(
             item=item, places=places, by=by, findings=tuple(findings), share=comparison.share
         )
         return row, comparison
+
+    def _over(self, item: GivenItem) -> tuple[Finding, ...]:
+        """What is wrong with the item's label: it must stand in the note, and not as denied there."""
+        words = (item.label or "").split()
+        if not words:
+            return ()
+        label = " ".join(words)
+        spaced = r"\s+".join(map(re.escape, words))
+        pattern = re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)
+        said = self._read(label)
+        best: tuple[Finding, ...] | None = None
+        for match in islice(pattern.finditer(self.note.text), _MOST_LABELS):
+            found = self._compared(item, said, (self._place(*match.span()),)).findings
+            if self._stands_alone(*match.span()) or not found:
+                return ()
+            best = found if best is None or len(found) < len(best) else best
+        if best is not None:
+            return best
+        lost = Finding(kind="support", detail="the note holds no such label", said=label)
+        like = self._like(said)
+        more = self._compared(item, said, like).findings if like else ()
+        return (lost, *(one for one in more if one.kind != "support"))
+
+    def _stands_alone(self, start: int, end: int) -> bool:
+        """Is it a line of the note, or a sentence of one word or more, and nothing else?"""
+        text = self.note.text
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        after = text[end : end + 1]
+        return not any(char.isalpha() for char in line) and after in {"", "\n", ".", ":"}
 
     def _verbatim(self, item: GivenItem) -> bool:
         """Are these the note's own words, at the place that is cited?"""

@@ -69,8 +69,13 @@ _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?P<a>.+?)|\**(?P<b>[A-Z][^.!?\n:]{1,60}):\**|(?P<c>[A-Z][A-Z /&,-]{2,60}))\s*$"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪·]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]+")
-_REMARK = re.compile(r"^[ \t]*>")
-_LABEL = re.compile(r"^\*\*[^*\n]{1,120}:\*\*[ \t]+")
+_REMARK = re.compile(
+    r"^(?:> (?:Extracted word for word from the note by rule; no model wrote any of it|Written by [^\n]{1,120}, each item held to the note)\. A draft\."
+    r"|[ \t]+> Look twice: [^\n]*)$"
+)
+"""This package's own remarks in Markdown; any other quotation may hold a claim."""
+_QUOTED = re.compile(r"^(?:[ \t]*>)+[ \t]*")
+_LABEL = re.compile(r"^\*\*([^\n]{1,200}?):\*\*[ \t]+")
 _CONFIDENCE = re.compile(r"[ \t]*\(confidence [\d.]+\)[ \t]*$")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>#|!~])")
 _MOST_DEEP = 12
@@ -82,6 +87,7 @@ class GivenItem:
 
     `where` is its path in the file, as "key_problems[0]"; `section` the array it stands in, "" in a
     flat list. `source` is what was given as its source, in any shape; `None` where there is none.
+    `label` are words put over it ("Hypertension"), which its source need not hold and the note must.
     """
 
     part: Part
@@ -89,6 +95,7 @@ class GivenItem:
     where: str
     text: str
     source: Any = None
+    label: str | None = None
 
 
 @value
@@ -212,7 +219,14 @@ def _from_narratives(whole: Mapping[str, Any], part: Part) -> list[GivenItem]:
         for one in [line.text] if cited else _sentences(line.text):
             text, source = _split(one)
             found.append(
-                GivenItem(part=kind, section=line.title, where=where, text=text, source=source)
+                GivenItem(
+                    part=kind,
+                    section=line.title,
+                    where=where,
+                    text=text,
+                    source=source,
+                    label=line.label or None,
+                )
             )
     return found
 
@@ -252,7 +266,11 @@ def _object(
         source = _source_of(data)
         text, inline = _split(text) if source is None else (text, None)
         given = source if source is not None else inline
-        yield GivenItem(part=part, section=section, where=where, text=text, source=given)
+        about = data.get("about")
+        label = about.strip() or None if isinstance(about, str) else None
+        yield GivenItem(
+            part=part, section=section, where=where, text=text, source=given, label=label
+        )
         return
     title = next((data[key] for key in _WEAK_KEYS if isinstance(data.get(key), str)), "")
     for key, inner in data.items():
@@ -314,22 +332,29 @@ def _split(text: str) -> tuple[str, str | list[str] | None]:
 def _plain(text: str, part: Part, section: str, where: str) -> Iterator[GivenItem]:
     """Lines and sentences of plain text; headings give the section."""
     count = 0
-    for line in text.splitlines():
+    for whole in text.splitlines():
+        if _REMARK.match(whole):
+            continue
+        line = _QUOTED.sub("", whole)
         heading = _HEADING.match(line.strip())
         if heading and not _CITED.search(line):
             section = (heading["a"] or heading["b"] or heading["c"]).strip(" *:#")
             part = "plan" if _PLAN.search(section) else "summary"
             continue
-        if _REMARK.match(line):
-            continue  # a quotation in Markdown: a remark on the summary
+        label: str | None = None
         bare = _BULLET.sub("", line).strip()
         if _CITED.search(bare):
-            bare = _ESCAPED.sub(r"\1", _CONFIDENCE.sub("", _LABEL.sub("", bare)))
+            over = _LABEL.match(bare)
+            label = _ESCAPED.sub(r"\1", over[1]) if over else None
+            bare = _ESCAPED.sub(r"\1", _CONFIDENCE.sub("", bare[over.end() :] if over else bare))
         for one in _sentences(bare):
             said, source = _split(one)
             if any(char.isalnum() for char in said):
                 at = f"{where or 'text'}[{count}]"
-                yield GivenItem(part=part, section=section, where=at, text=said, source=source)
+                yield GivenItem(
+                    part=part, section=section, where=at, text=said, source=source, label=label
+                )
+                label = None
                 count += 1
 
 

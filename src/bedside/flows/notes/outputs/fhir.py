@@ -143,7 +143,7 @@ def _section(
 ) -> dict[str, Any]:
     tag = "ol" if ordered else "ul"
     items = "".join(
-        f"<li>{label}{_xml(text)} <i>({_xml(source)})</i>{f' <b>{_xml(guard)}</b>' if guard else ''}</li>"
+        f"<li>{label}{_xml(text)} <i>({_xml(source)})</i>{f' <b>Look twice: {_xml(guard)}</b>' if guard else ''}</li>"
         for label, text, source, guard in lines
     )
     code, display = _CODES[key]
