@@ -13,6 +13,7 @@ from typing import Any
 from bedside.cli.show import receipt_line
 from bedside.core.errors import BadInput, BedsideError
 from bedside.flows.notes.outputs import rendered
+from bedside.flows.notes.summary import to_check
 from bedside.wiring import Engine, Who
 from bedside.wiring.notes import note_of, read_note_file, read_summary, summarise
 from bedside.wiring.notes_batch import Batch, note_files
@@ -110,6 +111,7 @@ def _each(
 
 def _text(turn: Mapping[str, Any]) -> str:
     lines = [turn["answer"] or "Nothing could be taken from this note.", ""]
+    lines += [f"To check: {one}" for one in to_check(turn)]
     lines += [f"Removed ({item['why']}): {item['claim']}" for item in turn["removed"]]
     lines += [f"Missing: {item}" for item in turn["missing"]]
     lines += [f"Degraded: {item}" for item in turn["degraded"]]

@@ -326,6 +326,14 @@ def test_a_note_that_contradicts_itself_gives_both_sides_and_says_so(home, capsy
         ("G1", "pass"),
         ("G8", "flagged"),
     ]
+    for form in ("text", "md", "html"):
+        _, out = run(
+            capsys,
+            "summarise",
+            str(home / "n.txt"),
+            *(() if form == "text" else ("--format", form)),
+        )
+        assert "denies allergies and names one" in out, form
 
 
 def test_a_soap_note_is_read_by_its_letters(home, capsys):

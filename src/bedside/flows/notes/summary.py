@@ -7,7 +7,16 @@ from typing import Any, Literal, get_args
 
 from bedside.core.value import value
 
-__all__ = ["PARTS", "TITLES", "Part", "Recommendation", "Statement", "plan_json", "summary_json"]
+__all__ = [
+    "PARTS",
+    "TITLES",
+    "Part",
+    "Recommendation",
+    "Statement",
+    "plan_json",
+    "summary_json",
+    "to_check",
+]
 
 Part = Literal[
     "patient_snapshot",
@@ -98,3 +107,12 @@ def plan_json(items: Sequence[Recommendation]) -> dict[str, list[dict[str, Any]]
             for one in sorted(items, key=lambda item: item.number)
         ]
     }
+
+
+def to_check(turn: Mapping[str, Any]) -> list[str]:
+    """What the checks flagged and did not mend, in words: allergies that contradict each other, say."""
+    return [
+        one["detail"]
+        for one in turn.get("guardrails") or ()
+        if one["outcome"] == "flagged" and one["detail"]
+    ]

@@ -71,6 +71,7 @@ _HEADING = re.compile(
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪·]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]+")
 _REMARK = re.compile(
     r"^(?:> (?:Extracted word for word from the note by rule; no model wrote any of it|Written by [^\n]{1,120}, each item held to the note)\. A draft\."
+    r"|> To check: [^\n]* section, chunk\\?_\d+:\d+-\d+[^\n]*\)"
     r"|[ \t]+> Look twice: [^\n]*)$"
 )
 """This package's own remarks in Markdown; any other quotation may hold a claim."""

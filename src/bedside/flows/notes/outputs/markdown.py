@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bedside.flows.notes.summary import PARTS, TITLES
+from bedside.flows.notes.summary import PARTS, TITLES, to_check
 
 __all__ = ["to_markdown"]
 
@@ -17,6 +17,8 @@ def to_markdown(turn: Mapping[str, Any]) -> str:
     """Summary and plan with each item's citation, then what was removed or is missing."""
     title = (turn.get("note") or {}).get("title") or "Note"
     lines = [f"# {_plain(title)}", "", f"> {_by(turn)}", ""]
+    for flagged in to_check(turn):
+        lines += [f"> To check: {_plain(flagged)}", ""]
     for part in PARTS:
         items = turn["summary"][part]
         if not items:

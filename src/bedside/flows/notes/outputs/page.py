@@ -11,7 +11,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from bedside.flows.notes.summary import PARTS, TITLES
+from bedside.flows.notes.summary import PARTS, TITLES, to_check
 from bedside.grounding.cite import parse_chunk
 
 __all__ = ["to_page"]
@@ -67,6 +67,7 @@ def to_page(turn: Mapping[str, Any], text: str) -> str:
         items.append("</ol>")
     if not items:
         items.append("<p>Nothing could be taken from this note.</p>")
+    items += _apart("To check", to_check(turn))
     items += _apart("Removed", [f"{one['claim']} ({one['why']})" for one in turn["removed"]])
     items += _apart("Missing", [str(one) for one in turn.get("missing") or []])
     by = (

@@ -85,6 +85,8 @@ async function first(text, items) {
       parts.push(make("details", { class: "apart" }, make("summary", {}, `${plural(left.length, "fact")} of the note that no item says`), list));
     }
   } catch (error) { parts.push(make("p", { class: "alert" }, severity("warning"), ` Not checked against the note: ${error.message}`)); }
+  const flagged = turn.guardrails.filter((one) => one.outcome === "flagged" && one.detail);
+  for (const one of flagged) parts.unshift(make("p", { class: "alert" }, severity("warning"), ` To check: ${one.detail}`));
   if (turn.removed.length) parts.push(make("details", { class: "apart", open: true }, make("summary", {}, `${plural(turn.removed.length, "item")} removed`), make("ul", { class: "rows" }, ...turn.removed.map((one) => make("li", {}, one.claim, make("span", { class: "why" }, ` ${one.why.replaceAll("_", " ")}`))))));
   box.replaceChildren(...group(parts));
   link(root.querySelector(".notetext"), text, linked);
