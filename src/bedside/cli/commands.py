@@ -288,7 +288,6 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     (door,) = entry_points(group="bedside.doors", name="http")
     serve = door.load()  # doors stand side by side, so one finds another by name
     engine = build_engine(settings)
-    sys.stderr.write(f"Bedside serves on http://{settings.host}:{settings.port} (Ctrl+C stops)\n")
     serve(engine, host=settings.host, port=settings.port)
     return DONE
 

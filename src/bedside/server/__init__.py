@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from bedside.core.errors import InvalidArgument
 from bedside.wiring import Engine
 
@@ -11,7 +13,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def serve(engine: Engine, *, host: str, port: int) -> None:
-    """Serve until stopped.
+    """Say where on standard error, and serve until stopped.
 
     Raises:
         InvalidArgument: an address beyond this machine without a token secret.
@@ -27,4 +29,5 @@ def serve(engine: Engine, *, host: str, port: int) -> None:
 
     from bedside.server.app import create_app
 
+    sys.stderr.write(f"Bedside serves on http://{host}:{port} (Ctrl+C stops)\n")
     uvicorn.run(create_app(engine), host=host, port=port, log_level="warning", access_log=False)
