@@ -316,3 +316,14 @@ def test_an_abbreviation_finds_the_entry_that_writes_it_out(full):
     text = told("EDD?", full.build())
     assert text.startswith("Pregnancy: active, confirmed")
     assert "Estimated date of delivery 15 Dec 2026" in text.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "asked", ["When was her last retinal screening?", "When was her last eye check?", "eye check?"]
+)
+def test_an_eye_check_is_found_by_any_of_its_names(full, asked):
+    full.add(
+        "procedures", "Diabetic retinopathy screening: done 11 Mar 2025 (completed)",
+        "Diabetic retinopathy screening", day="2025-03-11", status="completed",
+    )  # fmt: skip
+    assert told(asked, full.build()).splitlines()[0].count("11 Mar 2025") == 1
