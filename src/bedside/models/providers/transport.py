@@ -16,6 +16,10 @@ from bedside.models.failure import Failure
 __all__ = ["HTTP_ERRORS", "TooLarge", "http_client", "http_failure", "retry_after"]
 
 
+_KEPT = 20
+"""Idle connections that are kept for the next calls."""
+
+
 class TooLarge(Exception):
     """The reply is over the bound."""
 
@@ -69,6 +73,9 @@ def http_client(base_url: str, *, policy: Policy) -> httpx2.AsyncClient:
     local = is_loopback(base_url)
     client = httpx2.AsyncClient(
         timeout=httpx2.Timeout(policy.total_s, connect=policy.connect_s),
+        # A turn holds a connection for as long as its answer streams: how many run at once is the
+        # caller's to bound, and one that waited here in silence would pass for a slow provider.
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_KEPT),
         follow_redirects=False,
         trust_env=not local,
     )
