@@ -106,6 +106,11 @@ class Fact:
     """Id of the stored document that holds the text, for category "documents"; else empty."""
     encounter: str = ""
     """FHIR type/id of the visit that the entry belongs to; empty when none is named."""
+    noted: str = ""
+    """What whoever made the entry says was found or why: its outcome, conclusion and notes, as they
+    stand in `line`."""
+    people: tuple[str, ...] = ()
+    """Who saw, ordered or did it, where named, as they stand in `line`."""
     updated: datetime | None = None
     """When the entry was recorded or issued, where that is another moment than `when`."""
 

@@ -22,12 +22,12 @@ __all__ = [
     "says_none_known",
 ]
 
-READER = 1
+READER = 2
 """Version of the readers: a higher one refreshes payloads at the next import, never lines."""
 
 _DECIMALS = ("value", "low", "high")
 _MOMENTS = ("when", "end", "updated")
-_TUPLES = ("synonyms", "codes", "reactions", "reasons")
+_TUPLES = ("synonyms", "codes", "reactions", "reasons", "people")
 _WORDS = (
     "name",
     "code",
@@ -47,6 +47,7 @@ _WORDS = (
     "resource",
     "document",
     "encounter",
+    "noted",
 )
 _NEVER = {"entered-in-error", "refuted"}
 _NOT_DONE = {

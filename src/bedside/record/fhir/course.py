@@ -69,6 +69,14 @@ def _span(when: Moment | None, end: Moment | None) -> str:
     return f"{when.shown} to {end.shown}" if end and end.shown != when.shown else when.shown
 
 
+def _people(
+    found: object, role: str, resource: Mapping[str, Any], around: Around
+) -> tuple[str, ...]:
+    """The names behind one role of an array of participants or performers, in order, each once."""
+    names = (around.named(item.get(role), resource) for item in objects(found))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
 def read_encounter(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
     """One fact: "Encounter for check up: ambulatory, 25 Oct 1988 (finished; Norwood Hospital)"."""
     types = concepts(resource.get("type"))
@@ -86,16 +94,13 @@ def read_encounter(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
     diagnoses = [
         around.named(item.get("condition"), resource) for item in objects(resource.get("diagnosis"))
     ]
-    people = [
-        around.named(item.get("individual"), resource)
-        for item in objects(resource.get("participant"))
-    ]
+    people = _people(resource.get("participant"), "individual", resource, around)
     remark = joined(
         (
             status,
             f"reason: {', '.join(reasons)}" if reasons else "",
             joined((f"diagnosis: {name}" for name in diagnoses if name), by=", "),
-            joined(dict.fromkeys(name for name in people if name), by=", "),
+            joined(people, by=", "),
             facility or joined(dict.fromkeys(name for name in places if name), by=", "),
             f"discharged to {discharge}" if discharge else "",
         )
@@ -113,6 +118,7 @@ def read_encounter(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
             group=group,
             facility=facility or next((name for name in places if name), ""),
             reasons=reasons,
+            people=people,
         ),
     )
 
@@ -126,15 +132,22 @@ def read_procedure(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
     reasons = _reasons(resource, around)
     said = {"completed": "done", "not-done": "NOT DONE"}.get(status, "")
     words = word(resource.get("performedString"))
+    people = _people(resource.get("performer"), "actor", resource, around)
+    noted = joined(
+        (
+            f"outcome {concept(resource.get('outcome')).text}" if resource.get("outcome") else "",
+            joined((item.text for item in concepts(resource.get("complication"))), by=", "),
+            notes(resource.get("note")),
+        )
+    )
     remark = joined(
         (
             status,
             concept(resource.get("statusReason")).text,
             f"for {', '.join(reasons)}" if reasons else "",
             joined((item.text for item in concepts(resource.get("bodySite"))), by=", "),
-            f"outcome {concept(resource.get('outcome')).text}" if resource.get("outcome") else "",
-            joined((item.text for item in concepts(resource.get("complication"))), by=", "),
-            notes(resource.get("note")),
+            f"by {', '.join(people)}" if people else "",
+            noted,
         )
     )
     day = words if when is None and words else _span(when, end)
@@ -150,6 +163,8 @@ def read_procedure(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
             status=status,
             group=coded(resource.get("category")),
             reasons=reasons,
+            noted=noted,
+            people=people,
         ),
     )
 
@@ -165,13 +180,18 @@ def read_report(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]
     coded_conclusion = [item.text for item in concepts(resource.get("conclusionCode"))]
     makers = around.all_named(resource.get("performer"), resource)
     documents = around.documents.get(_key(resource), "")
+    noted = joined(
+        (
+            f"conclusion: {conclusion}" if conclusion else "",
+            joined(coded_conclusion, by=", "),
+        )
+    )
     remark = joined(
         (
             status,
             groups[0] if groups else "",
             f"results: {', '.join(results)}" if results else "",
-            f"conclusion: {conclusion}" if conclusion else "",
-            joined(coded_conclusion, by=", "),
+            noted,
             joined(makers, by=", "),
             "text attached" if documents else "",
         )
@@ -189,6 +209,7 @@ def read_report(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]
             status=status,
             group=coded(next(objects(resource.get("category")), {})),
             text_value=conclusion,
+            noted=noted,
             document=documents,
         ),
     )
@@ -206,6 +227,7 @@ def read_order(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
     status, intent = word(resource.get("status")), word(resource.get("intent"))
     reasons = _reasons(resource, around)
     refused = resource.get("doNotPerform") is True
+    orderer = around.named(resource.get("requester"), resource)
     kind = intent if intent in {"plan", "proposal", "directive"} else "order"
     due_shown = f"due {due.shown}" if due and when and due.at != when.at else ""
     remark = joined(
@@ -216,6 +238,7 @@ def read_order(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
             joined((item.text for item in concepts(resource.get("bodySite"))), by=", "),
             joined(around.all_named(resource.get("performer"), resource), by=", "),
             word(resource.get("patientInstruction")),
+            f"by {orderer}" if orderer else "",
             notes(resource.get("note")),
         )
     )
@@ -235,6 +258,8 @@ def read_order(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
             group=coded(next(objects(resource.get("category")), {})),
             severity=word(resource.get("priority")),
             reasons=reasons,
+            noted=notes(resource.get("note")),
+            people=(orderer,) if orderer else (),
         ),
     )
 

@@ -162,6 +162,8 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
     refused = resource.get("doNotPerform") is True
     supply = obj(resource.get("dispenseRequest"))
     repeats = number(supply.get("numberOfRepeatsAllowed"))
+    orderer = around.named(resource.get("requester"), resource)
+    noted = notes(resource.get("note"))
     line = joined(
         (
             joined(
@@ -177,7 +179,8 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
             dosage,
             f"for {', '.join(reasons)}" if reasons else "",
             f"{repeats[1]} repeats allowed" if repeats else "",
-            notes(resource.get("note")),
+            f"by {orderer}" if orderer else "",
+            noted,
         )
     )
     name = what.text or "Medicine not named"
@@ -195,6 +198,8 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
             dosage=dosage,
             reasons=reasons,
             group="statement" if statement else "request",
+            noted=joined((why_status, noted)),
+            people=(orderer,) if orderer else (),
         ),
     )
 

@@ -44,7 +44,7 @@ def read_condition(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
             f"since {onset.shown}" if onset else _aged("since", resource, "onset"),
             f"ended {end.shown}" if end else _aged("ended", resource, "abatement"),
             f"recorded {recorded.shown}" if recorded and not onset else "",
-            notes(resource.get("note")),
+            noted := notes(resource.get("note")),
         )
     )
     name = what.text or "Condition"
@@ -61,6 +61,7 @@ def read_condition(resource: Mapping[str, Any], around: Around) -> tuple[Fact, .
             status=status,
             verification=verification,
             severity=severity,
+            noted=noted,
             group=next((coded(item) for item in objects(resource.get("category"))), ""),
         ),
     )
