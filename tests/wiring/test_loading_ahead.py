@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +92,32 @@ def test_a_home_without_knowledge_starts_without_loading_the_model(tmp_path, mon
         await engine.close()
 
     asyncio.run(go())
+
+
+SERVED = """
+import asyncio, sys
+from pathlib import Path
+from bedside.settings import load_settings
+from bedside.wiring import build_engine
+
+async def go():
+    told = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_WRITER": "openai:some-model", "OPENAI_API_KEY": "k"}
+    engine = build_engine(load_settings(home=Path(sys.argv[1]), environ=told))
+    before = "openai" in sys.modules
+    await engine.start_background()
+    for _ in range(600):
+        if "openai" in sys.modules:
+            break
+        await asyncio.sleep(0.1)
+    print(before, "openai" in sys.modules)
+    await engine.close()
+
+asyncio.run(go())
+"""
+
+
+def test_the_sdk_of_a_model_is_imported_before_the_first_turn(home: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", SERVED, str(home)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["False", "True"]

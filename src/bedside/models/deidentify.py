@@ -99,6 +99,10 @@ class Veiled:
                 elif isinstance(event, Ended):
                     yield event
 
+    async def prepare(self) -> None:
+        """Import what the chain needs, before the first turn asks for it."""
+        await self._inner.prepare()
+
     async def aclose(self) -> None:
         """Close what the chain holds open in this event loop."""
         await self._inner.aclose()

@@ -307,6 +307,11 @@ class Chain:
             **more,
         )
 
+    async def prepare(self) -> None:
+        """Import the SDKs of every chain, so that no turn waits for it. Nothing is sent."""
+        for provider in self._providers.values():
+            await provider.prepare()
+
     async def aclose(self) -> None:
         """Close what the providers hold open in this event loop."""
         for provider in self._providers.values():

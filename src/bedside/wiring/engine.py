@@ -376,6 +376,7 @@ class Engine:
         self._background = [
             asyncio.create_task(self.texts.load_ahead()),
             asyncio.create_task(self.texts.keep_embedding()),
+            asyncio.create_task(self.turning.prepare()),
             asyncio.create_task(self.turning.jobs.forever()),
         ]
 

@@ -378,6 +378,10 @@ class Turning:
             clock=self.clock,
         )
 
+    async def prepare(self) -> None:
+        """Import what the models need, before the first turn waits for it; nothing is sent."""
+        await self._gateway.prepare()
+
     async def close(self) -> None:
         """Let a turn's own jobs end, then close what leads to models."""
         await self.settled()
