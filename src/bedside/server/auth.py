@@ -14,7 +14,6 @@ from fastapi import Depends, Request
 
 from bedside.core.errors import AccessDenied
 from bedside.core.ids import ActorId, TenantId
-from bedside.models.address import is_loopback
 from bedside.wiring import Engine, Who
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "Unauthenticated",
     "caller",
     "holder",
-    "ours",
     "same_origin",
     "token",
 ]
@@ -61,8 +59,8 @@ def token(
     return jwt.encode(claims, secret, algorithm="HS256")
 
 
-def caller(request: Request) -> Who:
-    """The caller of this request.
+async def caller(request: Request) -> Who:
+    """The caller of this request. It waits for nothing; were it not async, a thread would be asked.
 
     Raises:
         Unauthenticated: a secret is set and the token is missing, forged, expired or not for us.
@@ -112,7 +110,7 @@ def holder(engine: Engine, text: str) -> Who:
 Caller = Annotated[Who, Depends(caller)]
 
 
-def same_origin(request: Request) -> None:
+async def same_origin(request: Request) -> None:
     """Refuse a browser's cross-site write (a cookie may ride along with it).
 
     Browsers send `Sec-Fetch-Site`, and older ones `Origin`, with a write; tools send neither and
@@ -129,17 +127,3 @@ def same_origin(request: Request) -> None:
         site is None and origin is not None and origin.partition("://")[2] != host
     ):
         raise AccessDenied("a write from another site")
-
-
-def ours(request: Request) -> bool:
-    """Is this request for this machine by name? Asked only where no token is.
-
-    A page elsewhere can let its own name point here (DNS rebinding); the browser then takes it for
-    the same site, but still sends that name as `Host`.
-    """
-    if request.app.state.engine.settings.token_secret:
-        return True
-    try:
-        return is_loopback(f"http://{request.headers.get('host', '')}")
-    except ValueError:
-        return False

@@ -28,7 +28,6 @@ from bedside.core.errors import (
 from bedside.server.auth import Unauthenticated
 
 __all__ = [
-    "BAD_HOST",
     "install",
     "nothing_taken",
     "of",
@@ -79,9 +78,6 @@ def problem(
         headers=headers,
         media_type="application/problem+json",
     )
-
-
-BAD_HOST = "This server answers to this machine only: localhost, 127.0.0.1 or [::1]."
 
 
 def of(error: BedsideError, *, chat: bool = False) -> JSONResponse:

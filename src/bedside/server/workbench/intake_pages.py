@@ -30,7 +30,7 @@ def install(app: FastAPI, templates: Templates) -> None:
         """Bare, and nothing of any case in it: a link's token is in the fragment, for the script."""
         engine: Engine = request.app.state.engine
         try:
-            tenant = str(caller(request).tenant)
+            tenant = str((await caller(request)).tenant)
         except AccessDenied:
             tenant = engine.settings.tenant
         house: dict[str, Any] = (await engine.turning.hot.of(tenant)).get("pack") or {}

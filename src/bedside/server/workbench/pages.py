@@ -192,7 +192,7 @@ def _errors(app: FastAPI, templates: Templates) -> None:
         if not _is_page(request):
             return of(error)
         try:
-            caller(request)
+            await caller(request)
         except Unauthenticated:
             return RedirectResponse("/login", status_code=303)
         except AccessDenied:
