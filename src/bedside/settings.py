@@ -81,6 +81,13 @@ class Settings:
         env="BEDSIDE_MECHANIC",
         toml="models.mechanic",
     )
+    model_window: int = _setting(
+        8_192,
+        "Context window of models that Bedside does not know, in tokens.",
+        env="BEDSIDE_MODEL_WINDOW",
+        toml="models.window",
+        least=1,
+    )
     egress_allow: tuple[str, ...] = _setting(
         (),
         "Providers that text may be sent to; a key alone sends nothing.",

@@ -14,7 +14,8 @@ from bedside.context.compiled import Compiled, Piece
 from bedside.context.cut import MARK, headline
 from bedside.context.escape import escape, unescape
 from bedside.context.loop import extend, reorder
-from bedside.context.receipt import LayoutPrice, Rates, price_layouts, receipt
+from bedside.context.narrow import narrowed
+from bedside.context.receipt import LayoutPrice, Rates, layout_rows, price_layouts, receipt
 from bedside.context.render import DATA_RULE
 from bedside.context.tokens import Correction, Counter, cl100k, counter, o200k
 from bedside.context.windows import compressed, turns, window
@@ -59,7 +60,9 @@ __all__ = [
     "escape",
     "extend",
     "headline",
+    "layout_rows",
     "load",
+    "narrowed",
     "o200k",
     "price_layouts",
     "prompt_hash",

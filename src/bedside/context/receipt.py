@@ -12,7 +12,7 @@ from bedside.context.wire import prompt_hash
 from bedside.core.context import Assembly, Block, Budget, Count, Layout, Numbering
 from bedside.core.value import value
 
-__all__ = ["LayoutPrice", "Rates", "price_layouts", "receipt"]
+__all__ = ["LayoutPrice", "Rates", "layout_rows", "price_layouts", "receipt"]
 
 _MILLION = Decimal(1_000_000)
 
@@ -153,17 +153,22 @@ def receipt(
         "unused": assembly.limit - assembly.tokens,
         "zones": zones,
         "strip": _strip(assembly),
-        "layouts": [
-            {
-                "layout": price.layout,
-                "tokens": price.tokens,
-                "cacheable": price.cacheable,
-                "first_usd": None if price.first is None else float(price.first),
-                "later_usd": None if price.later is None else float(price.later),
-            }
-            for price in layouts
-        ],
+        "layouts": layout_rows(layouts),
     }
+
+
+def layout_rows(layouts: Sequence[LayoutPrice]) -> list[dict[str, Any]]:
+    """The prices of the layouts as the receipt has them, in USD; `None` where a rate is unknown."""
+    return [
+        {
+            "layout": price.layout,
+            "tokens": price.tokens,
+            "cacheable": price.cacheable,
+            "first_usd": None if price.first is None else float(price.first),
+            "later_usd": None if price.later is None else float(price.later),
+        }
+        for price in layouts
+    ]
 
 
 def _strip(assembly: Assembly) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ functions in the order of the turn: plan, gather, more, answer or steps, compose
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from datetime import date, datetime
 from typing import Any, Generic, Literal, TypeVar
 
@@ -50,7 +51,8 @@ class Opened(Generic[S]):
     architecture, editions and settings of the session; `can` the abilities of the routed model
     ("model", "tools", "json", "images"); empty when none is configured. `data` is hot data by
     name (catalogue rows), read by epoch at open. `minimum` is the provider's smallest cacheable
-    prefix, in tokens.
+    prefix, in tokens. `windows` are the context windows of the models that the roles are routed to,
+    in tokens; a role without a model has none.
     """
 
     turn: TurnId
@@ -67,6 +69,7 @@ class Opened(Generic[S]):
     can: frozenset[str] = frozenset()
     data: Mapping[str, Any] | None = None
     minimum: int = 0
+    windows: Mapping[str, int] = field(default_factory=dict)
 
 
 @value
@@ -113,7 +116,8 @@ class Done(Generic[S]):
     """A finished step. `step` and `prompt` are `None` where rules took the whole question.
 
     `lost` names what a tool looked for and a source did not give, as "name: why"; `used` are all
-    tool calls in order, those refused too.
+    tool calls in order, those refused too. `own_limit` is the limit that the flow declares, where
+    the model's window left less of it.
     """
 
     step: Step[S] | None
@@ -124,6 +128,7 @@ class Done(Generic[S]):
     why_unaided: str = ""
     lost: tuple[str, ...] = ()
     used: tuple[ToolUse, ...] = ()
+    own_limit: int | None = None
 
 
 def no_more(view: View[Any]) -> tuple[Need[Any], ...]:

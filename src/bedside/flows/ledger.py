@@ -7,13 +7,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from bedside.context import Counter, Rates, price_layouts
+from bedside.context import Counter, Rates, layout_rows, price_layouts
 from bedside.core.clock import Clock
 from bedside.core.context import Item
 from bedside.core.errors import BudgetTooSmall, Conflict, NotFound, OutsideError
@@ -42,7 +42,8 @@ class Pinned:
     """What the engine pins for a turn.
 
     `count` is the token counter of `tokenizer` with the session's correction; `can` the abilities
-    of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens.
+    of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens; `rates` what
+    its input costs; `windows` the context windows by role.
     `settings` are kept for the whole session as it began (a function of the session's id, so that
     a choice by percentage can hang on it); `live` ones are read at every turn.
     """
@@ -56,6 +57,8 @@ class Pinned:
     version: str
     lease_seconds: int
     data: Mapping[str, Any] | None = None
+    rates: Rates = field(default_factory=Rates)
+    windows: Mapping[str, int] = field(default_factory=dict)
 
 
 class Ledger(Generic[S]):
@@ -214,6 +217,7 @@ class Ledger(Generic[S]):
             ),
             data=self._pinned.data,
             minimum=self._pinned.minimum,
+            windows=self._pinned.windows,
         )
 
     async def _hold(self, begun: turns.Begun) -> None:
@@ -296,15 +300,12 @@ class Ledger(Generic[S]):
         prices = price_layouts(
             final.step.blocks,
             budget=final.step.budget,
-            rates=Rates(),
+            rates=self._pinned.rates,
             numbering=opened.numbering,
             count=opened.count,
             minimum=opened.minimum,
         )
-        body["receipt"]["layouts"] = [
-            {"layout": one.layout, "tokens": one.tokens, "cacheable": one.cacheable}
-            for one in prices
-        ]
+        body["receipt"]["layouts"] = layout_rows(prices)
 
     def _applying(
         self, flow: Flow[S], changes: Sequence[Change], jobs: Sequence[Job]

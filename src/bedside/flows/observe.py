@@ -146,4 +146,5 @@ def _open(
         count=pinned.count,
         data=pinned.data,
         minimum=pinned.minimum,
+        windows=pinned.windows,
     )

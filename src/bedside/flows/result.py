@@ -92,7 +92,7 @@ def turn_body(
             "queries": list(view.plan.queries),
             "mode": view.plan.mode,
         },
-        "receipt": receipt(compiled, tokenizer=tokenizer) if compiled else None,
+        "receipt": _receipt(compiled, _sent(view, final), tokenizer) if compiled else None,
         "calls": [_call(call) for call in calls],
         "cost_usd": _cost(calls),
         "ms": round(ms, 1),
@@ -103,6 +103,24 @@ def turn_body(
             "prompt_hash": prompt_hash(compiled.messages) if compiled else None,
             "engine": version,
         },
+    }
+
+
+def _sent(view: View[S], final: Done[S]) -> Done[S]:
+    """The step whose prompt the turn shows: its last, or that which `final` was composed of."""
+    if final.prompt is None:
+        return final
+    same = (one for one in view.done if one.prompt and one.prompt.messages is final.prompt.messages)
+    return next(same, final)
+
+
+def _receipt(prompt: Assembly, sent: Done[S], tokenizer: str) -> dict[str, Any]:
+    """The receipt, with what the provider counted of the prompt and what its window left of it."""
+    reported = sent.calls[-1].usage.get("input") if sent.calls else None
+    return {
+        **receipt(prompt, tokenizer=tokenizer, reported=reported),
+        "own_limit": sent.own_limit,
+        "output": sent.step.budget.output if sent.step is not None else None,
     }
 
 
@@ -220,6 +238,11 @@ def _degraded(view: View[S], final: Done[S]) -> list[str]:
             if isinstance(found.value, Hits):
                 out += [f"{need.name}: {why}" for why in found.value.degraded]
     out += [why for done in view.done for why in done.lost]
+    out += [
+        f"context: the model's window leaves {done.step.budget.limit:,} of {done.own_limit:,} tokens"
+        for done in view.done
+        if done.step and done.prompt and done.own_limit and done.prompt.dropped
+    ]
     if "model" in view.opened.can:
         out += [f"model: {done.why_unaided}" for done in (*view.done, final) if done.why_unaided]
     return list(dict.fromkeys(out))

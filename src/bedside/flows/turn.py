@@ -13,12 +13,12 @@ The engine owns the task: a door that leaves does not end it. Released text is n
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from bedside.context import assemble, extend, reorder
+from bedside.context import extend, reorder
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.context import Assembly, Message, Numbering, ToolCall, ToolResult
@@ -46,12 +46,14 @@ from bedside.core.turn import (
 from bedside.core.value import value
 from bedside.flows.flow import Done, Flow, Opened, Release, Step, View
 from bedside.flows.numbers import number_draft
+from bedside.flows.ready import ready
 from bedside.flows.trace import Trace, TurnResult
 
 __all__ = ["Emit", "Services", "Store", "run_flow", "turn"]
 
 S = TypeVar("S")
 _NO_ANSWER = "the model asked for a tool instead of answering"
+_NO_ROOM = "the prompt has no room for what comes next"
 Emit = Callable[["Plan | Delta | Citation"], Awaitable[None]]
 
 
@@ -192,24 +194,20 @@ async def _gather(
     return gathered
 
 
-def _compile(step: Step[S], view: View[S], numbering: Numbering) -> Assembly:
-    return assemble(
-        step.blocks,
-        budget=step.budget,
-        layout=step.layout,
-        numbering=numbering,
-        count=view.opened.count,
-        minimum=view.opened.minimum,
-    )
-
-
 def _assembled_only(flow: Flow[S], view: View[S], trace: Trace) -> View[S]:
     step = flow.next(view)
     if step is None:
         return view
-    prompt = _compile(step, view, view.opened.numbering)
-    trace.add("assembled", step=step.name, tokens=prompt.tokens)
-    nothing = Done(step=step, draft=Draft(text="", by=""), verdict=Verdict(text=""), prompt=prompt)
+    made = ready(step, view, view.opened.numbering)
+    trace.add("assembled", step=step.name, tokens=made.prompt.tokens)
+    nothing = Done(
+        step=made.step,
+        draft=Draft(text="", by=""),
+        verdict=Verdict(text=""),
+        prompt=made.prompt,
+        why_unaided=made.why,
+        own_limit=made.own_limit,
+    )
     return replace(view, done=(nothing,))
 
 
@@ -224,7 +222,7 @@ async def _by_rule(
 ) -> Done[S]:
     """Check and release a rule's answer; the context is compiled too, for the receipt."""
     numbering = _numbering(view)
-    prompt = _compile(step, view, numbering) if step is not None else None
+    prompt = ready(step, view, numbering).prompt if step is not None else None
     draft, shown = number_draft(draft, prompt.numbering if prompt else numbering, prompt)
     checks = step.checks if step is not None else otherwise
     verdict, text = io.gate("whole", checks, shown).close(draft, last=True)
@@ -243,7 +241,8 @@ def _numbering(view: View[S]) -> Numbering:
 async def _perform(
     step: Step[S], view: View[S], io: Services[S], out: Emit, trace: Trace
 ) -> Done[S]:
-    prompt = _compile(step, view, _numbering(view))
+    made = ready(step, view, _numbering(view))
+    step, prompt = made.step, made.prompt
     trace.add("assembled", step=step.name, tokens=prompt.tokens, limit=step.budget.limit)
     ended: list[Ended] = []
     left, repairs, why_unaided, uses = step.calls, step.repairs, "", _Uses(step)
@@ -252,33 +251,27 @@ async def _perform(
         left -= 1
         # What is said before a tool is used is no part of the answer: it is held, then left out.
         release = step.release if left <= 0 or not step.tools else _held(step.release)
-        gate, failed, lost = io.gate(release, step.checks, prompt), "", 0
-        draft, asked, sent = Draft(text="", by=""), list[ToolCall](), False
-        trace.asking = True
-        try:
-            draft, asked, sent = await _heard(step, view, prompt, gate, left, io, out, trace, ended)
-        except NoModel as error:
-            ended.extend(error.calls)
-            trace.calls.extend(error.calls)
-            failed, lost = error.why, len(error.calls)
-        trace.asking = False
+        gate = io.gate(release, step.checks, prompt)
+        asking = _heard(step, view, prompt, gate, left, io, out, trace, ended)
+        draft, asked, sent, failed = await _tried(asking, made.why, trace, ended)
         if asked and left > 0:
             results = await uses.answer(asked, view.opened.grant, io, trace)
             left = min(left, 1) if uses.spent else left
-            prompt = _answered(step, view, prompt, draft, asked, results, ended, left)
-            continue
-        if asked and not draft.text.strip():
+            if more := _answered(step, view, prompt, draft, asked, results, ended, left):
+                prompt = more
+                continue
+            failed = _NO_ROOM
+        elif asked and not draft.text.strip():
             # No turn is left for a tool, and it was asked for in the place of an answer: it is
             # refused with the order to write, which takes the repair.
-            results = uses.refuse(asked, trace)
-            if repairs > 0:
-                repairs, left = repairs - 1, 1
-                prompt = _answered(step, view, prompt, draft, asked, results, ended, left)
+            results, failed = uses.refuse(asked, trace), _NO_ANSWER
+            more = _answered(step, view, prompt, draft, asked, results, ended, 1)
+            if repairs > 0 and more is not None:
+                prompt, repairs, left = more, repairs - 1, 1
                 continue
-            failed = _NO_ANSWER
         if failed and before is None:
             why_unaided = failed
-            trace.add("unaided", step=step.name, why=failed, failed_calls=lost)
+            trace.add("unaided", step=step.name, why=failed, failed_calls=_failed(ended))
             draft, prompt = number_draft(step.unaided(view), prompt.numbering, prompt)
         elif failed and before is not None:
             # The repair could not be had: what was written stands, less what failed.
@@ -289,10 +282,14 @@ async def _perform(
         verdict, text = gate.close(draft, last=repairs == 0 or sent or draft.cut)
         if verdict.repair is None:
             break
-        repairs -= 1
+        again = _ordered(prompt, draft, verdict.repair, view)
+        if again is None:  # what was written stands, less what failed
+            trace.add("unrepaired", step=step.name, why=_NO_ROOM)
+            verdict, text = io.gate(step.release, step.checks, prompt).close(draft, last=True)
+            break
+        prompt, repairs = again, repairs - 1
         left, before = 1, draft
         trace.add("repair", step=step.name, findings=[found.id for found in verdict.findings])
-        prompt = reorder(prompt, draft=draft, order=verdict.repair, count=view.opened.count)
     for event in text:
         await out(event)
     trace.add(
@@ -312,7 +309,40 @@ async def _perform(
         why_unaided=why_unaided,
         lost=tuple(dict.fromkeys(uses.lost)),
         used=tuple(uses.made),
+        own_limit=made.own_limit,
     )
+
+
+async def _tried(
+    asking: Coroutine[Any, Any, tuple[Draft, list[ToolCall], bool]],
+    why: str,
+    trace: Trace,
+    ended: list[Ended],
+) -> tuple[Draft, list[ToolCall], bool, str]:
+    """What was heard, and "" or why no model was; with a `why` none is asked."""
+    heard, trace.asking = (Draft(text="", by=""), list[ToolCall](), False), True
+    try:
+        if why:
+            asking.close()
+        else:
+            heard = await asking
+    except NoModel as error:
+        ended.extend(error.calls)
+        trace.calls.extend(error.calls)
+        why = error.why
+    trace.asking = False  # a turn that is cut while it asks does not come by here
+    return *heard, why
+
+
+def _failed(calls: Sequence[Ended]) -> int:
+    return sum(call.outcome != "ok" for call in calls)
+
+
+def _ordered(prompt: Assembly, draft: Draft, order: str, view: View[S]) -> Assembly | None:
+    """The prompt with the draft and the order to mend it, `None` where there is no room for that."""
+    with suppress(BudgetTooSmall):
+        return reorder(prompt, draft=draft, order=order, count=view.opened.count)
+    return None
 
 
 async def _heard(
@@ -365,8 +395,11 @@ def _answered(
     results: Sequence[ToolResult],
     ended: Sequence[Ended],
     left: int,
-) -> Assembly:
-    """The prompt with what the model said before its tools, and what these brought."""
+) -> Assembly | None:
+    """The prompt with what the model said before its tools, and what these brought.
+
+    `None` where there is no room even for bare results.
+    """
     opaque = ended[-1].opaque if ended else ()
     said = Message(
         role="assistant",
@@ -380,10 +413,10 @@ def _answered(
         parts=tuple(replace(one, arguments="{}") if one.id in refused else one for one in asked),
         tokens=0,
     )
-    try:
-        return _extended(step, view, prompt, said, results, left)
-    except BudgetTooSmall:
-        return _extended(step, view, prompt, bare, results, left)
+    for spoken in (said, bare):
+        with suppress(BudgetTooSmall):
+            return _extended(step, view, prompt, spoken, results, left)
+    return None
 
 
 def _extended(

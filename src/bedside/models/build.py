@@ -15,8 +15,9 @@ from bedside.models.prices import LivePrices, Prices, bundled_prices
 from bedside.models.profiles import Profile, Profiles, bundled_profiles
 from bedside.models.provider import Provider
 
-__all__ = ["MakeProvider", "build_gateway", "build_providers", "profile_of"]
+__all__ = ["MakeProvider", "Role", "build_gateway", "build_providers", "profile_of"]
 
+Role = Literal["writer", "mechanic"]
 MakeProvider = Callable[[ProviderConfig, Policy, Clock], Provider]
 """What a plug-in gives for a provider of its own (entry points `bedside.providers`)."""
 
@@ -43,7 +44,7 @@ def build_gateway(
     chain = Chain(
         config,
         providers=providers,
-        profiles=profiles or bundled_profiles(),
+        profiles=profiles or bundled_profiles(config.window),
         prices=prices or bundled_prices(),
         clock=clock,
         rng=rng,
@@ -68,7 +69,7 @@ def build_providers(
 
 def profile_of(
     config: ModelsConfig,
-    role: Literal["writer", "mechanic"],
+    role: Role,
     *,
     profiles: Profiles | None = None,
 ) -> tuple[Link, Profile] | None:
@@ -76,7 +77,7 @@ def profile_of(
     chain = config.chain(role)
     if not chain:
         return None
-    return chain[0], (profiles or bundled_profiles()).of(chain[0])
+    return chain[0], (profiles or bundled_profiles(config.window)).of(chain[0])
 
 
 def _anthropic(config: ProviderConfig, policy: Policy, clock: Clock) -> Provider:

@@ -151,13 +151,17 @@ class EgressConfig:
 
 @value
 class ModelsConfig:
-    """All of the room's settings. An empty chain means: no model, the extractive writer answers."""
+    """All of the room's settings. An empty chain means: no model, the extractive writer answers.
+
+    `window` is the context window of models that no profile knows, in tokens.
+    """
 
     writer: tuple[Link, ...] = ()
     mechanic: tuple[Link, ...] = ()
     providers: Mapping[str, ProviderConfig] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     egress: EgressConfig = field(default_factory=EgressConfig)
+    window: int = 8_192
 
     def chain(self, role: Literal["writer", "mechanic"]) -> tuple[Link, ...]:
         """The links of a role, first choice first."""

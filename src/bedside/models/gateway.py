@@ -135,6 +135,10 @@ class Chain:
                 failed.append(self._ended(link, ask, outcome="skipped_egress"))
                 why = f"{link.provider} is not in egress.allow"
                 continue
+            if not self._holds(link, ask):
+                failed.append(self._ended(link, ask, outcome="skipped_window"))
+                why = f"the prompt is too long for the window of {link.spec}"
+                continue
             async with aclosing(self._link(link, ask, failed, spent)) as events:
                 async for event in events:
                     if isinstance(event, Ended):
@@ -191,6 +195,11 @@ class Chain:
             if wait is None:
                 return
             await self._sleep(wait)
+
+    def _holds(self, link: Link, ask: _Ask) -> bool:
+        """Has the model's window room for the prompt, and for an answer worth asking for?"""
+        window = self._profiles.of(link).window
+        return window - ask.prompt.tokens >= min(ask.output, window // _ANSWER)
 
     def _wait(self, failure: Failure, *, tried: int, most: int, ask: _Ask) -> float | None:
         """Seconds until this provider may be asked again; `None`: ask the next one."""
@@ -318,6 +327,8 @@ class Chain:
             await provider.aclose()
 
 
+_ANSWER = 8
+"""A prompt that leaves less than one part in so many of a window is not sent to that model."""
 _WHOLE = frozenset({"length", "refusal"})
 """Outcomes of an answer that is cut, though its provider did its work."""
 

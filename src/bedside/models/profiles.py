@@ -99,8 +99,8 @@ class Profiles:
         return self.default
 
 
-def read_profiles(text: str) -> Profiles:
-    """Read a profile file (YAML).
+def read_profiles(text: str, *, window: int | None = None) -> Profiles:
+    """Read a profile file (YAML); `window` takes the place of its default window, in tokens.
 
     Raises:
         BadInput: it is not YAML, or not of this form.
@@ -112,6 +112,8 @@ def read_profiles(text: str) -> Profiles:
             "model profiles", why=f"not of the expected form ({_first(error)})"
         ) from error
     default = read.defaults.known()
+    if window is not None:
+        default["window"] = window
     return Profiles(
         as_of=read.as_of,
         rows=tuple((row.match, Profile(**{**default, **row.known()})) for row in read.profiles),
@@ -127,7 +129,7 @@ def _first(error: yaml.YAMLError | ValidationError) -> str:
 
 
 @cache
-def bundled_profiles() -> Profiles:
-    """The table that ships with the package."""
+def bundled_profiles(window: int | None = None) -> Profiles:
+    """The table that ships with the package, with the window of models that it does not know."""
     text = files("bedside.models").joinpath("data/profiles.yaml").read_text(encoding="utf-8")
-    return read_profiles(text)
+    return read_profiles(text, window=window)

@@ -53,8 +53,13 @@ class Call:
 
     @property
     def limit(self) -> int:
-        """The most tokens to ask for, those of thinking among them."""
-        return min(self.output + self.budget, self.profile.output)
+        """The most tokens to ask for, those of thinking among them, that the window has room for."""
+        return max(min(self.output + self.budget, self.profile.output, self.room), 1)
+
+    @property
+    def room(self) -> int:
+        """Tokens that the prompt leaves of the model's window; below 0 where it is too long."""
+        return self.profile.window - self.prompt.tokens
 
 
 @value

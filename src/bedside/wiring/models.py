@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
+from bedside.context import Rates
 from bedside.core.context import Assembly, ToolCall, ToolResult
 from bedside.core.turn import Delta, Ended, Gateway, Route, Tool
 from bedside.grounding.phi import names_in
+from bedside.models.build import Role, profile_of
 from bedside.models.config import EgressConfig, ModelsConfig, ProviderConfig, parse_chain
+from bedside.models.prices import Price
 from bedside.settings import Settings
 
-__all__ = ["Routed", "models_config"]
+__all__ = ["Routed", "models_config", "rates_of", "windows_of"]
 
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -51,7 +54,22 @@ def models_config(
             deidentify=settings.egress_identifiers == "remove",
             secret=secret,
         ),
+        window=settings.model_window,
     )
+
+
+def windows_of(config: ModelsConfig) -> dict[str, int]:
+    """The context window of each role's first model, in tokens; a role without a model has none."""
+    routed = {role: profile_of(config, role) for role in get_args(Role)}
+    return {role: found[1].window for role, found in routed.items() if found is not None}
+
+
+def rates_of(price: Price | None) -> Rates:
+    """What a model's input costs by its price; unknown rates stay unknown."""
+    if price is None:
+        return Rates()
+    base = price.base
+    return Rates(input=base.input, cache_read=base.cache_read, cache_write=base.cache_write)
 
 
 @dataclass(frozen=True, slots=True)

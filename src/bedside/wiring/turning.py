@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from bedside import __version__
-from bedside.context.tokens import counter
+from bedside.context import Rates, counter
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied
@@ -52,7 +52,7 @@ from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hot import HotData
 from bedside.wiring.looking import look_with
 from bedside.wiring.memories import keep_note, notes_data
-from bedside.wiring.models import Routed, models_config
+from bedside.wiring.models import Routed, models_config, rates_of, windows_of
 from bedside.wiring.names import Names
 from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
@@ -136,7 +136,7 @@ class Turning:
             await self.store.read(lambda c: records.check_documents(c, who.tenant, patient, named))
         # Intake runs on the mechanic by default (IN-04): what it can do decides.
         routed = profile_of(config, "mechanic" if flow.name == "intake" else "writer")
-        pinned = await self._pinned(flow, who.tenant, routed, unreviewed=known.demo)
+        pinned = await self._pinned(flow, who.tenant, routed, config, unreviewed=known.demo)
         if self._remembers(flow):
             noted = await notes_data(
                 self.store, self.memory, who, self.clock, patient=request.patient
@@ -191,6 +191,7 @@ class Turning:
         flow: Flow[Any],
         tenant: TenantId,
         routed: tuple[Link, Profile] | None,
+        config: ModelsConfig,
         *,
         unreviewed: bool,
     ) -> Pinned:
@@ -204,8 +205,6 @@ class Turning:
         if tenant == self.settings.tenant:  # prices are the house's, not each tenant's
             self._prices.use(tuple(json.dumps(body) for body in data["price"].values()))
         live = self._live(unreviewed=unreviewed)
-        if routed is not None:
-            live["window"] = str(routed[1].window)
         always = {"country": self.settings.country, "correction": f"{factor:g}"}
 
         def settings(session: str) -> dict[str, str]:
@@ -223,6 +222,8 @@ class Turning:
             version=__version__,
             lease_seconds=self.settings.lease_seconds,
             data=data,
+            rates=rates_of(self._prices.of(routed[0])) if routed else Rates(),
+            windows=windows_of(config),
         )
 
     def _remembers(self, flow: Flow[Any]) -> bool:
@@ -266,7 +267,7 @@ class Turning:
                 lambda c: records.known_of(c, tenant, patient, self._names)
             )
             routed = profile_of(self.models, "mechanic")
-            pinned = await self._pinned(flow, tenant, routed, unreviewed=known.demo)
+            pinned = await self._pinned(flow, tenant, routed, self.models, unreviewed=known.demo)
             return await observe(
                 flow,
                 claimed,

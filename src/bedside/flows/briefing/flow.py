@@ -78,8 +78,6 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
             _set(view, "context", CONTEXT_TOKENS),
             output=_set(view, "output", OUTPUT_TOKENS),
             loop=_set(view, "loop", LOOP_TOKENS) if agent else 0,
-            tools=_sent_beside(agent=agent),
-            count=view.opened.count,
         ),
         layout="balanced",
         route=Route(role="writer"),
@@ -99,12 +97,6 @@ def _model_step(view: View[Nothing]) -> Step[Nothing]:
 def _set(view: View[Nothing], name: str, otherwise: int) -> int:
     """A number of tokens as the settings have it."""
     return int(view.opened.pinned.get(f"briefing_{name}_tokens", otherwise))
-
-
-def _sent_beside(*, agent: bool) -> list[Any]:
-    """What goes to the provider beside the messages, and counts: the answer's schema and the tool."""
-    tool = [SEARCH.name, SEARCH.description, dict(SEARCH.schema)] if agent else []
-    return [SCHEMA, *tool]
 
 
 def _guards() -> Guardrails:

@@ -32,6 +32,7 @@ from bedside.flows.notes.reply import (
     Reply,
 )
 from bedside.flows.notes.summary import PARTS, TITLES, Statement
+from bedside.flows.ready import beside
 from bedside.grounding.cite import parse_chunk
 from bedside.grounding.guardrails.policy import Guardrails, Policy
 
@@ -138,9 +139,16 @@ def _headless(note: Note) -> bool:
 
 def _room(view: View[Nothing], prompt: Prompt) -> int:
     """Tokens for what fills a template: the window, less the answer, a repair and our own words."""
-    window = int(view.opened.pinned.get("window", WINDOW_TOKENS))
-    own = view.opened.count("".join(prompt.pieces[::2])) + view.opened.count(DATA_RULE)
-    return window - OUTPUT_TOKENS - own - _FRAME
+    count = view.opened.count
+    own = count("".join(prompt.pieces[::2])) + count(DATA_RULE)
+    return _budget(view).limit - beside(count, schema=SUMMARY_SCHEMA) - own - _FRAME
+
+
+def _budget(view: View[Nothing]) -> Budget:
+    """All of the model's window; in a small one half of it is kept for the answer."""
+    window = view.opened.windows.get("writer", WINDOW_TOKENS)
+    output = min(OUTPUT_TOKENS, window // 2)
+    return Budget(max(window - output, 1), output=output)
 
 
 _TOO_SMALL = "its window is too small for one chunk of this note, so the summary is extracted"
@@ -200,11 +208,10 @@ def _asking(
     schema: object,
     checks: tuple[Check, ...],
 ) -> Step[Nothing]:
-    window = int(view.opened.pinned.get("window", WINDOW_TOKENS))
     return Step(
         name=f"{name} ({prompt.name}@{prompt.version})",
         blocks=blocks_of(prompt, data),
-        budget=Budget(max(window - OUTPUT_TOKENS, 1), output=OUTPUT_TOKENS),
+        budget=_budget(view),
         layout="balanced",
         route=Route(role="writer"),
         decoder=JsonReply,
