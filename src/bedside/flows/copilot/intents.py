@@ -50,7 +50,7 @@ _TOPIC_FETCH: dict[str, tuple[Category, ...]] = {
     "vitals": ("observations",),
     "person": ("demographics",),
     "medications": ("medications",),
-    "conditions": ("conditions", "procedures"),
+    "conditions": ("conditions", "procedures", "reports"),
     "procedures": ("procedures", "reports", "conditions"),
     "allergies": ("allergies",),
     "immunizations": ("immunizations",),
@@ -85,7 +85,11 @@ def _fetched(query: Query) -> tuple[Category, ...]:
     """The categories of a query; a class of medicine may stand among the problems ("opioid abuse")."""
     more: tuple[Category, ...] = ()
     if query.topic == "medications" and query.entity is not None:
-        more = ("conditions",) if query.entity.kind == "drug_class" else ()
+        more = ("conditions", "procedures") if query.entity.kind == "drug_class" else ()
+    if query.ask in {"why", "why_end"}:
+        more = ("conditions", "documents")
+    elif query.field == "found":
+        more = ("observations", "documents")
     return (*_TOPIC_FETCH[query.topic], *more)
 
 

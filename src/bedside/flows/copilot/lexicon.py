@@ -16,7 +16,17 @@ import yaml
 
 from bedside.core.value import value
 
-__all__ = ["Lexicon", "Meaning", "Naming", "Token", "lexicon", "naming", "phrase_key", "tokenise"]
+__all__ = [
+    "Lexicon",
+    "Meaning",
+    "Naming",
+    "Token",
+    "lexicon",
+    "naming",
+    "phrase_key",
+    "results_by",
+    "tokenise",
+]
 
 _TOKEN = re.compile(
     r"\d{4}-\d{1,2}(?:-\d{1,2})?(?![\d-])|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}/\d{4}"
@@ -228,3 +238,10 @@ def naming(kind: str, key: str) -> Naming:
         near=tuple(frozenset(phrase_key(phrase)) for phrase in _listed(row.get("near", ""))),
         without=tuple(frozenset(phrase_key(one)) for one in _listed(row.get("without", ""))),
     )
+
+
+@functools.cache
+def results_by(key: str) -> tuple[str, ...]:
+    """The analytes that a procedure measures; empty for one that measures none, or is not known."""
+    row = _file("procedures").get(key.removeprefix("record:"), {})
+    return tuple(_listed(row.get("shows", "")))

@@ -55,7 +55,42 @@ _NAMED_CATEGORIES = {
     "conditions": "condition",
     "procedures": "procedure",
     "immunizations": "vaccine",
+    "medications": "drug",
 }
+_FORMS = frozenset(
+    [
+        "pack",
+        "day",
+        "days",
+        "hour",
+        "hr",
+        "ml",
+        "mg",
+        "oral",
+        "tablet",
+        "capsule",
+        "cream",
+        "ointment",
+        "gel",
+        "patch",
+        "injection",
+        "solution",
+        "suspension",
+        "system",
+        "device",
+        "inhaler",
+        "spray",
+        "drops",
+        "extended",
+        "release",
+        "delayed",
+        "modified",
+        "topical",
+        "transdermal",
+        "powder",
+    ]
+)
+"""Words of a medicine's name that are its form."""
 _WEAK = frozenset(
     [
         "disorder",
@@ -405,7 +440,7 @@ def _any_phrase(phrases: Iterable[frozenset[str]], words: frozenset[str]) -> boo
 
 def matching(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
     """The entries that are the named thing, in the given order."""
-    if entity.kind == "drug":
+    if entity.kind == "drug" and not entity.key.startswith("record:"):
         wanted = frozenset(entity.key.split("-")) if "-" in entity.key else frozenset({entity.key})
         return [fact for fact in facts if _is_drug(entity.key, wanted, ingredients(fact))]
     if entity.kind == "drug_class":
@@ -465,7 +500,10 @@ def record_lexicon(facts: Iterable[Fact], *, people: Iterable[str] = ()) -> Lexi
         if kind is None:
             continue
         words = [word for word in phrase_key(fact.name.replace("\u200b", "")) if word.isalpha()]
-        telling = [word for word in words if word not in _WEAK]
+        if kind == "drug" and any(map(is_drug_word, words)):
+            continue  # named by a word that is known anyway
+        weak = _WEAK | _FORMS if kind == "drug" else _WEAK
+        telling = [word for word in words if word not in weak]
         if not telling:
             continue
         bare = [

@@ -38,6 +38,11 @@ Ask = Literal[
     "any",
     "dose",
     "stopped",
+    "who",
+    "where",
+    "why",
+    "why_end",
+    "length",
     "when_first",
     "when_last",
     "when_end",
@@ -135,8 +140,9 @@ class Threshold:
 class Query:
     """One thing to look up. `last` is "the last so many", `None` where not asked.
 
-    `visit` is a class of encounter or "", `field` one of the person's own data ("age"), `unit` the
-    one asked for as UCUM writes it, "" where none was.
+    `visit` is a class of encounter or "", `field` one of the person's own data ("age"), or
+    what is asked besides of a visit ("who", "why") or a procedure ("found": what it showed), `unit` the one asked for as UCUM writes it, ""
+    where none was.
     """
 
     topic: Topic

@@ -38,6 +38,10 @@ _WHAT_FOR = re.compile(
 )
 _MEANING = re.compile(r"\bwhat\s+(?:do|does|did)\b.+\bmean\b", re.IGNORECASE | re.DOTALL)
 """A meaning, not an average."""
+_SHOWED = re.compile(
+    r"\bwhat\b.*\b(?:shows?|showed|found|find)\b|\b(?:findings?|results?|outcome|conclusion)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _MOST_COUNTED = 50
 
 
@@ -94,7 +98,7 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
     )
     if unknown or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    if asks_what_for(text) or _MEANING.search(text):
+    if _MEANING.search(text):
         return parsed
     settled = None if _relates(clauses) else _settled(clauses)
     if settled is None:
@@ -105,10 +109,28 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
         if not made:
             return parsed
         queries += made
-    distinct = _without_members(_once(queries))
+    distinct = _turned(text, _without_members(_once(queries)))
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _turned(text: str, queries: tuple[Query, ...]) -> tuple[Query, ...]:
+    """What the whole sentence asks of each: the reason ("what is it for"), or what was found.
+
+    Empty where the sentence asks for a reason of something that has none in the record.
+    """
+    if asks_what_for(text) and not any(query.ask == "why" for query in queries):
+        named = all(query.topic == "medications" and query.entity for query in queries)
+        if not named or any(query.ask != "any" for query in queries):
+            return ()
+        return tuple(replace(query, ask="why") for query in queries)
+    if not _SHOWED.search(text):
+        return queries
+    return tuple(
+        replace(query, field="found") if query.topic == "procedures" and query.entity else query
+        for query in queries
+    )
 
 
 def _once(queries: Sequence[Query]) -> tuple[Query, ...]:

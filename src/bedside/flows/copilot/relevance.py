@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bedside.core.value import value
 from bedside.flows.copilot.excerpts import ASKING
+from bedside.flows.copilot.lexicon import results_by
 from bedside.flows.copilot.names import bearing_on, concerned, matching, nearby, panel_members
 from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.events import is_active
@@ -262,7 +263,7 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
     if entity.kind == "procedure":
         found = [
             _thinned(_readings(Entity(kind="analyte", key=key, said=key), record), most=12)
-            for key in _RESULTS_BY.get(entity.key.removeprefix("record:"), ())
+            for key in results_by(entity.key)
         ]
         return [fact for facts in found for fact in facts]
     if entity.kind in {"analyte", "panel"}:
@@ -323,16 +324,6 @@ _RESULTS_OF: dict[str, tuple[str, ...]] = {
     "pregnancy": ("blood pressure", "hemoglobin"),
     "fracture": ("t score",),
 }
-
-
-_RESULTS_BY: dict[str, tuple[str, ...]] = {
-    "spirometry": ("fev1 fvc",),
-    "bone density scan": ("t score",),
-    "echocardiogram": ("ejection fraction",),
-    "echocardiography": ("ejection fraction",),
-    "cognitive assessment": ("mmse",),
-}
-"""What a procedure measures."""
 
 
 def _standing_first(facts: Sequence[Fact]) -> list[Fact]:

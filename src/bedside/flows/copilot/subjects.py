@@ -6,6 +6,7 @@ Every function returns an empty tuple for a combination that it does not answer 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +19,8 @@ __all__ = ["query_of"]
 
 _FIGURES = {"highest", "lowest", "average", "trend"}
 _CHANGES = {"previous", "change", "change_first"}
+_OF_THE_ENTRY = {"who", "why", "where", "length"}
+"""Asked of what was done or ordered, never of a figure."""
 _LISTED = {
     "medications",
     "conditions",
@@ -173,7 +176,7 @@ def _thing(clause: Clause, group: tuple[Entity, ...]) -> tuple[Query, ...]:
 
 def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
     ops = {"list" if op == "all" else op for op in clause.ops}
-    if clause.statuses - {"inactive"}:
+    if clause.statuses - {"inactive"} or ops & _OF_THE_ENTRY:
         return ()
     if clause.statuses:
         ops.add("previous")
@@ -264,7 +267,7 @@ def _bounded_ask(ops: set[str]) -> Ask | None:
 def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
     """A medicine, problem, procedure or vaccine by name."""
     ops = {"any" if op == "all" else op for op in clause.ops}
-    if ops & (_FIGURES | _CHANGES) or clause.last is not None:
+    if ops & (_FIGURES | _CHANGES):
         return ()
     verbs = {
         "medications": {"take", "start", "stop", "measure", "on", "dose"},
@@ -277,7 +280,8 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
     status = _status(clause)
     if status is None:
         return ()
-    ask = _event_ask(clause, ops, topic)
+    asked = _entry_ask if ops & _OF_THE_ENTRY else _event_ask
+    ask = asked(clause, ops, topic)
     if ask is None:
         return ()
     if ask == "any" and status == "inactive":
@@ -291,17 +295,29 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
         status = "active" if "latest" in ops or clause.window is None else "any"
     if topic == "conditions" and ask == "any" and status == "any" and not ever:
         status = "active" if clause.window is None else "any"
-    return (Query(topic=topic, ask=ask, entity=entity, window=clause.window, status=status),)
+    return (
+        Query(
+            topic=topic,
+            ask=ask,
+            entity=entity,
+            window=clause.window,
+            status=status,
+            last=clause.last,
+        ),
+    )
 
 
 def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     verbs = clause.verbs
+    ends = bool(verbs & _ENDS)
+    if clause.last is not None:
+        return "list" if ops <= {"latest", "when", "any", "list"} and not ends else None
     if "count" in ops:
-        return "count" if ops <= {"count", "any"} and not verbs & {"stop", "resolve"} else None
-    if verbs & {"stop", "resolve"}:
-        if "when" in ops:
-            return "when_end" if ops <= {"when", "latest"} else None
-        return "stopped" if ops <= {"any"} else None
+        return "count" if ops <= {"count", "any"} and not ends else None
+    if ends:
+        dated = "when" in ops
+        fits = ops <= ({"when", "latest"} if dated else {"any"})
+        return ("when_end" if dated else "stopped") if fits else None
     if "dose" in verbs:
         return "dose" if ops <= {"latest", "any"} else None
     if "since" in ops:
@@ -315,6 +331,21 @@ def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     if "latest" in ops and topic in {"procedures", "immunizations"}:
         return "when_last" if ops <= {"latest", "any"} else None
     return "any" if ops <= {"any", "latest"} else None
+
+
+_ENDS = {"stop", "resolve"}
+
+
+def _entry_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
+    """Who ordered or did it, and why; of a medicine also why it was stopped."""
+    asked, verbs = ops & _OF_THE_ENTRY, clause.verbs
+    if ops - asked - {"latest", "any"} or topic not in {"medications", "procedures"}:
+        return None
+    if asked == {"why"} and topic == "medications":
+        return "why_end" if "stop" in verbs else "why"
+    if len(asked) > 1 or asked == {"length"} or verbs & _ENDS:
+        return None
+    return "where" if asked == {"where"} else "who" if asked == {"who"} else None
 
 
 def _event_when(rest: set[str], verbs: frozenset[str], topic: Topic) -> Ask | None:
@@ -337,7 +368,7 @@ def _status(clause: Clause) -> Status | None:
 
 
 _LIST_VERBS: dict[str, set[str]] = {
-    "medications": {"take", "start", "stop"},
+    "medications": {"take", "start", "stop", "dose"},
     "conditions": {"diagnose", "resolve"},
     "procedures": {"undergo", "take", "measure"},
     "immunizations": {"vaccinate", "take"},
@@ -421,6 +452,15 @@ def _visits(clause: Clause) -> tuple[Query, ...]:
         return ()
     visit = next(iter(visits), "")
     ops = clause.ops - {"list", "all"}
+    if "length" in ops:
+        ops -= {"any"}
+        fits = ops <= {"length", "latest"} and clause.last is None
+        return (Query(topic="timeline", ask="length", window=clause.window, visit=visit),) * fits
+    also = next(iter(sorted(ops & _OF_THE_ENTRY)), "")
+    if (
+        also
+    ):  # who was seen and why stands in a visit's own line, the newest's unless another is named
+        ops = (ops - _OF_THE_ENTRY) | (set[str]() if "first" in ops else {"latest"})
     if "count" in ops:
         ask: Ask | None = "count" if ops <= {"count", "any"} and clause.last is None else None
     elif clause.last is not None:
@@ -437,7 +477,8 @@ def _visits(clause: Clause) -> tuple[Query, ...]:
         ask = "list" if not ops else None
     if ask is None:
         return ()
-    return (Query(topic="timeline", ask=ask, window=clause.window, visit=visit, last=clause.last),)
+    asked = Query(topic="timeline", ask=ask, window=clause.window, visit=visit, last=clause.last)
+    return (replace(asked, field=also),)
 
 
 def _panel(clause: Clause, topic: Topic) -> tuple[Query, ...]:

@@ -233,7 +233,8 @@ def _grounded(
 
 def _reason(entity: Entity, view: View[Nothing], record: RecordFacts, sheet: Sheet) -> None:
     """That no order says what a medicine is for, where that was asked."""
-    if entity.kind != "drug" or not asks_what_for(view.request.text):
+    asked = any(query.ask == "why" for query in parsed_of(view).queries)
+    if entity.kind != "drug" or not (asked or asks_what_for(view.request.text)):
         return
     orders = matching(entity, record.of("medications"))
     if orders and not any("; for " in fact.line for fact in orders):

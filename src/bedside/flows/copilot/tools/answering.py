@@ -26,7 +26,8 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
         return None
     sheet = Sheet()
     for query in queries:
-        sheet.gap()
+        if not query.field:
+            sheet.gap()
         if query.window is not None:
             sheet.calculated(f"asked {query.window.said}")
         if not _answer(query, record, sheet, today):

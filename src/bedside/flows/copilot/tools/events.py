@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 
 from bedside.clinical.vocabulary import expand
+from bedside.flows.copilot.lexicon import results_by
 from bedside.flows.copilot.names import group_name, matching, nearby
 from bedside.flows.copilot.query import Entity, Query
+from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
+from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
 
 __all__ = ["answer_event", "is_active", "mentions", "thing_name"]
@@ -37,6 +40,8 @@ _PLACE = {
 _MOST_NAMED = 8
 _ALIKE = 0.6
 _SHORT = 5
+_LONGEST_NOTE = 40
+"""In words: a longer note is read in the entry itself."""
 
 
 def is_active(fact: Fact) -> bool:
@@ -81,21 +86,7 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         return False
     if not named:
         return _none(query, record, everything, all_named, sheet)
-    match query.ask:
-        case "any" | "dose":
-            return _any(query, named, sheet)
-        case "stopped":
-            return _stopped(named, sheet)
-        case "count":
-            return _count(query, named, sheet)
-        case "list":
-            return _list(query, named, sheet)
-        case "when_first" | "when_last":
-            return _when(query, named, sheet)
-        case "when_end":
-            return _when_end(named, sheet)
-        case _:
-            return False
+    return _ASKS[query.ask](query, named, record, sheet) if query.ask in _ASKS else False
 
 
 def _history(entity: Entity, record: RecordFacts) -> list[Fact]:
@@ -129,6 +120,7 @@ def _none(
         sheet.say(f"Outside that time: {_line(newest)} {sheet.cite(newest)}.")
         return True
     related = _related(query, entity, record)
+    related += [fact for fact in _done_for(entity, record) if fact not in related]
     if related:
         names = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in related)
         sheet.say(f"Related entries, which do not say the same: {names}.")
@@ -148,11 +140,15 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
 
 
 def mentions(entity: Entity, record: RecordFacts) -> list[Fact]:
-    """Alerts and medicines whose own words name a problem that is no entry among the problems."""
+    """Alerts, medicines and what was done, whose own words name a problem that is no entry among the problems."""
     said = {entity.said.lower(), entity.key.lower()}
     said |= {one.replacement.lower() for word in tuple(said) for one in expand(word)}
     forms = [word for word in said if len(word) > _SHORT]
-    pool = [*record.of("alerts"), *record.of("medications")]
+    pool = [
+        fact
+        for category in ("alerts", "medications", "procedures", "reports")
+        for fact in record.of(category)
+    ]
     return [fact for fact in pool if any(form in fact.line.lower() for form in forms)]
 
 
@@ -173,12 +169,18 @@ def _line(fact: Fact) -> str:
             old = ", stale" if fact.stale and is_active(fact) else ""
             return (
                 f"{name}: {fact.status or 'status not recorded'}, ordered {when_text(fact)}"
-                f"{dose}{old}"
+                f"{dose}{old}{_noted(fact, '; ')}"
             )
         case "conditions":
-            return f"{name}, {_standing(fact)}"
+            return f"{name}, {_standing(fact)}{_noted(fact, '; ')}"
         case _:
-            return f"{name} on {when_text(fact)}"
+            return f"{name} on {when_text(fact)}{_noted(fact, ': ')}"
+
+
+def _noted(fact: Fact, before: str) -> str:
+    """What was noted on the entry, where it is short enough to stand in its line."""
+    said = fact.noted.removeprefix("conclusion: ").rstrip(". ")
+    return f"{before}{said}" if said and len(said.split()) <= _LONGEST_NOTE else ""
 
 
 def _standing(fact: Fact) -> str:
@@ -195,59 +197,79 @@ def _end_day(fact: Fact) -> date | None:
     return fact.end.date() if fact.end is not None else None
 
 
-def _entries(facts: Sequence[Fact], sheet: Sheet) -> None:
-    shown = facts[:_MOST_NAMED]
+def _entries(facts: Sequence[Fact], sheet: Sheet, *, most: int = _MOST_NAMED) -> None:
+    shown = facts[:most]
     for fact in shown:
         sheet.say(f"- {_line(fact)} {sheet.cite(fact)}")
-    if len(facts) > len(shown):
+    if len(facts) > len(shown) and most == _MOST_NAMED:
         oldest = facts[-1]
         sheet.say(f"- the first: {_line(oldest)} {sheet.cite(oldest)}")
         sheet.count(f"- and {len(facts) - len(shown) - 1} between")
 
 
-def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+def _done_for(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """Procedures that a group of medicines is named in: a contraceptive device is no prescription."""
+    if entity.kind != "drug_class":
+        return []
+    names = set(stems(group_name(entity.said)))
+    done = [fact for fact in record.of("procedures") if names & set(stems(fact.name))]
+    return _distinct(done)[:2]
+
+
+def _each(facts: Sequence[Fact], sheet: Sheet) -> str:
+    """The entries in one line, each with its marker."""
+    return "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in facts)
+
+
+def _any(query: Query, named: list[Fact], record: RecordFacts, sheet: Sheet) -> bool:
     entity = query.entity
     if entity is None:
         return False
-    name = thing_name(entity)
-    newest = named[0]
-    if query.topic == "medications" and not any(fact.dosage for fact in named):
-        sheet.missing(f"dosage instructions for {name}")
     if query.topic in {"procedures", "immunizations"}:
-        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
-        if len(named) > 1:
-            sheet.count(f"In all: {len(named)} entries.")
-        others = [fact for fact in _distinct(named) if plain_name(fact) != plain_name(newest)]
-        if others:
-            sheet.say("Also: " + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in others[:4]) + ".")
-        return True
+        return _any_done(query, entity, named, record, sheet)
     standing = [fact for fact in named if is_active(fact)]
     over = [fact for fact in named if not is_active(fact)]
-    if standing:
-        kinds = _distinct(standing)
-        word = "current" if query.topic == "medications" else "active"
-        lead = f"Yes, {word}: "
-        sheet.say(
-            lead + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in kinds[:_MOST_NAMED]) + "."
-        )
-        past = [f for f in _distinct(over) if plain_name(f) not in {plain_name(k) for k in kinds}]
-        if past:
-            sheet.say(
-                "Also in the past: "
-                + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in past[:4])
-                + "."
-            )
-        return True
-    if all(not fact.status for fact in over):
-        sheet.say(
-            "Recorded, without saying whether it stands now: "
-            + "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in _distinct(over)[:_MOST_NAMED])
-            + "."
-        )
-        return True
+    if not standing:
+        return _any_over(query, entity, over, record, sheet)
+    if query.topic == "medications" and not any(fact.dosage for fact in named):
+        sheet.missing(f"dosage instructions for {thing_name(entity)}")
+    kinds = _distinct(standing)
+    word = "current" if query.topic == "medications" else "active"
+    sheet.say(f"Yes, {word}: {_each(kinds[:_MOST_NAMED], sheet)}.")
+    past = [f for f in _distinct(over) if plain_name(f) not in {plain_name(k) for k in kinds}]
+    if past:
+        sheet.say(f"Also in the past: {_each(past[:4], sheet)}.")
+    return True
+
+
+def _any_done(
+    query: Query, entity: Entity, named: list[Fact], record: RecordFacts, sheet: Sheet
+) -> bool:
+    newest = named[0]
+    sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
+    if query.field and not _found(entity, newest, named, record, sheet):
+        return False
+    if len(named) > 1:
+        sheet.count(f"In all: {len(named)} entries.")
+    others = [fact for fact in _distinct(named) if plain_name(fact) != plain_name(newest)]
+    if others:
+        sheet.say(f"Also: {_each(others[:4], sheet)}.")
+    return True
+
+
+def _any_over(
+    query: Query, entity: Entity, over: list[Fact], record: RecordFacts, sheet: Sheet
+) -> bool:
     kinds = _distinct(over)
-    listed = "; ".join(f"{_line(f)} {sheet.cite(f)}" for f in kinds[:_MOST_NAMED])
-    if query.status == "active":
+    listed = _each(kinds[:_MOST_NAMED], sheet)
+    if all(not fact.status for fact in over):
+        sheet.say(f"Recorded, without saying whether it stands now: {listed}.")
+        return True
+    done = _done_for(entity, record)
+    if done:
+        sheet.say(f"Among the medicines only in the past: {listed}.")
+        sheet.say(f"Among the procedures: {_each(done, sheet)}.")
+    elif query.status == "active":
         sheet.say(f"No, only in the past: {listed}.")
     else:
         sheet.say(f"Yes, in the past, not now: {listed}.")
@@ -256,7 +278,7 @@ def _any(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     return True
 
 
-def _stopped(named: list[Fact], sheet: Sheet) -> bool:
+def _stopped(_query: Query, named: list[Fact], _record: RecordFacts, sheet: Sheet) -> bool:
     """Does it stand still? Said by its state, since yes and no would both mislead."""
     standing = _distinct([fact for fact in named if is_active(fact)])
     over = _distinct([fact for fact in named if not is_active(fact)])
@@ -268,7 +290,7 @@ def _stopped(named: list[Fact], sheet: Sheet) -> bool:
     return True
 
 
-def _count(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+def _count(query: Query, named: list[Fact], _: RecordFacts, sheet: Sheet) -> bool:
     name = thing_name(query.entity) if query.entity is not None else "it"
     span = f" {query.window.said}" if query.window is not None else ""
     noun = {"medications": "order", "conditions": "entry", "procedures": "entry"}.get(
@@ -281,16 +303,50 @@ def _count(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     return True
 
 
-def _list(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+def _list(query: Query, named: list[Fact], _: RecordFacts, sheet: Sheet) -> bool:
     name = thing_name(query.entity) if query.entity is not None else "it"
     span = f" {query.window.said}" if query.window is not None else ""
     many = f"{len(named)} entr{'y' if len(named) == 1 else 'ies'}"
+    if query.last is not None:
+        shown = f"the last {query.last} of {many}" if query.last < len(named) else many
+        sheet.count(f"{_sentence(name)}{span}, {shown}, newest first:")
+        _entries(named, sheet, most=query.last)
+        return True
     sheet.count(f"Yes: {name}{span} is recorded, {many}, newest first:")
     _entries(named, sheet)
     return True
 
 
-def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
+def _found(
+    entity: Entity, done: Fact, reports: Sequence[Fact], record: RecordFacts, sheet: Sheet
+) -> bool:
+    """Tell what a procedure measured that day; that nothing says what it showed.
+
+    Returns:
+        False where a document may say it.
+    """
+    told = bool(done.noted) or any(fact.noted for fact in reports if _reports(fact, done))
+    for key in results_by(entity.key):
+        measured = Entity(kind="analyte", key=key, said=key)
+        for one in readings_of(measured, record.of("observations")):
+            if one.day == day_of(done):
+                sheet.say(f"{one.name}: {one.dated} {sheet.cite(one.fact)}.")
+                told = True
+    if not told and record.of("documents"):
+        return False
+    if not told:
+        sheet.say("What it showed is not recorded.")
+        sheet.missing(f"what {plain_name(done)} showed")
+    return True
+
+
+def _reports(fact: Fact, done: Fact) -> bool:
+    """True of the report of what was done that day: no second time that it was done."""
+    apart = fact.category == "reports" and done.category == "procedures"
+    return apart and day_of(fact) == day_of(done)
+
+
+def _when(query: Query, named: list[Fact], record: RecordFacts, sheet: Sheet) -> bool:
     dated = [fact for fact in named if day_of(fact) is not None]
     if not dated:
         sheet.say(f"Recorded without a date: {plain_name(named[0])} {sheet.cite(named[0])}.")
@@ -300,7 +356,16 @@ def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     chosen = dated[-1] if first else dated[0]
     verb = _VERBS[query.topic][0 if first else 1]
     status = f"{chosen.status}, " if query.topic in {"medications", "conditions"} else ""
-    sheet.say(f"{plain_name(chosen)}: {status}{verb} {when_text(chosen)} {sheet.cite(chosen)}.")
+    said = _noted(chosen, ". As recorded: ")
+    sheet.say(
+        f"{plain_name(chosen)}: {status}{verb} {when_text(chosen)}{said} {sheet.cite(chosen)}."
+    )
+    along = [fact for fact in dated if _reports(fact, chosen)]
+    for fact in along:
+        sheet.say(f"{_line(fact)} {sheet.cite(fact)}.")
+    if query.field and query.entity and not _found(query.entity, chosen, along, record, sheet):
+        return False
+    dated = [fact for fact in dated if fact not in along]
     if len(dated) > 1:
         other = dated[0] if first else dated[-1]
         word = "Most recent" if first else "First"
@@ -309,12 +374,13 @@ def _when(query: Query, named: list[Fact], sheet: Sheet) -> bool:
     return True
 
 
-def _when_end(named: list[Fact], sheet: Sheet) -> bool:
+def _when_end(_query: Query, named: list[Fact], _record: RecordFacts, sheet: Sheet) -> bool:
     ended = [fact for fact in named if fact.end is not None]
     newest = named[0]
     if not ended:
         sheet.say(f"No end date is recorded: {_line(newest)} {sheet.cite(newest)}.")
-        sheet.missing(f"an end date of {plain_name(newest)}")
+        if not newest.noted:
+            sheet.missing(f"an end date of {plain_name(newest)}")
         return True
     chosen = max(ended, key=lambda fact: fact.end.timestamp() if fact.end else 0.0)
     sheet.say(
@@ -322,3 +388,53 @@ def _when_end(named: list[Fact], sheet: Sheet) -> bool:
         f"{sheet.cite(chosen)}."
     )
     return True
+
+
+_DID = {"medications": "ordered", "procedures": "done"}
+
+
+def _who(query: Query, named: list[Fact], _: RecordFacts, sheet: Sheet) -> bool:
+    """Who ordered the medicine, or did the procedure, or where: the newest entry that says it."""
+    newest = named[0]
+    chosen = next((fact for fact in named if fact.people), newest)
+    if query.ask == "where":
+        chosen = newest
+    did = f"{plain_name(chosen)}, {_DID[query.topic]} {when_text(chosen)}"
+    people = [name for name in chosen.people if name in chosen.line]
+    if people and query.ask == "who":
+        sheet.say(f"{did}: by {', '.join(people)} {sheet.cite(chosen)}.")
+        return True
+    place = f", at {chosen.facility}" if chosen.facility else ""
+    if query.ask == "where":
+        sheet.say(f"{did}{place or ': where is not recorded'} {sheet.cite(chosen)}.")
+        return True
+    sheet.say(f"Not recorded: by whom {did}{place} {sheet.cite(chosen)}.")
+    sheet.missing(f"who {'ordered' if query.topic == 'medications' else 'did'} it")
+    return True
+
+
+def _why(query: Query, named: list[Fact], _: RecordFacts, sheet: Sheet) -> bool:
+    """What a medicine was ordered for, or why it ended, where its own entry says it."""
+    ended = query.ask == "why_end"
+    pool = [fact for fact in named if is_active(fact) != ended] or ([] if ended else named)
+    told = [fact for fact in _distinct(pool) if (fact.noted if ended else fact.reasons)]
+    for fact in told[:_MOST_NAMED]:
+        reasons = "" if ended else f"for {', '.join(fact.reasons)}: "
+        sheet.say(f"{_sentence(reasons)}{_line(fact)} {sheet.cite(fact)}.")
+    return bool(told)
+
+
+_ASKS: dict[str, Callable[[Query, list[Fact], RecordFacts, Sheet], bool]] = {
+    "any": _any,
+    "dose": _any,
+    "stopped": _stopped,
+    "count": _count,
+    "list": _list,
+    "when_first": _when,
+    "when_last": _when,
+    "when_end": _when_end,
+    "who": _who,
+    "where": _who,
+    "why": _why,
+    "why_end": _why,
+}

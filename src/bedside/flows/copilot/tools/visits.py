@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
+from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["answer_visits"]
@@ -27,6 +28,7 @@ _NAMES = {
 }
 _MOST_LISTED = 20
 _MOST_COUNTED = 8
+_MOST_TIMED = 3
 
 
 def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
@@ -47,13 +49,24 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.say(f"No {noun} is recorded{span}.")
         _nearest(query, everything, sheet)
         return True
+    if query.ask == "length":
+        return _length(noun, found, sheet)
     many = f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
     if query.ask in {"when_last", "when_first"}:
         last = query.ask == "when_last"
         chosen = found[0] if last else found[-1]
-        sheet.say(
-            f"{'Last' if last else 'First'} {noun}{span}: {when_text(chosen)}, {_what(chosen)} {sheet.cite(chosen)}."
-        )
+        line = f"{'Last' if last else 'First'} {noun}{span}: {_days(chosen)}, {_what(chosen)}"
+        if not sheet.cites(chosen):
+            sheet.say(f"{line} {sheet.cite(chosen)}.")
+        unsaid = {
+            "who": not chosen.people,
+            "why": not chosen.reasons,
+            "where": not chosen.facility,
+        }.get(query.field, False)
+        if unsaid:
+            what = {"who": "who saw the patient", "why": "a reason", "where": "where"}[query.field]
+            sheet.say(f"Not recorded in it: {what}.")
+            sheet.missing(f"{what} on {when_text(chosen)}")
         return True
     lead = "Yes: " if query.ask == "any" else ""
     shown = found[: query.last or _MOST_LISTED]
@@ -63,7 +76,7 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     if query.ask == "count" and len(found) > _MOST_COUNTED:
         shown = found[:5]
     for fact in shown:
-        sheet.say(f"- {when_text(fact)}: {_what(fact)} {sheet.cite(fact)}")
+        sheet.say(f"- {_days(fact)}: {_what(fact)} {sheet.cite(fact)}")
     if len(found) > len(shown) and query.last is None:
         oldest = found[-1]
         sheet.say(f"- the first: {when_text(oldest)}, {_what(oldest)} {sheet.cite(oldest)}")
@@ -83,4 +96,30 @@ def _what(fact: Fact) -> str:
     """Kind of encounter and, where recorded, its reason and place."""
     reason = f", for {'; '.join(fact.reasons)}" if fact.reasons else ""
     place = f", at {fact.facility}" if fact.facility else ""
-    return f"{plain_name(fact)}{reason}{place}"
+    people = [name for name in fact.people if name in fact.line]
+    whom = f", with {', '.join(people)}" if people else ""
+    return f"{plain_name(fact)}{reason}{whom}{place}"
+
+
+def _days(fact: Fact) -> str:
+    """The day of a visit, or both ends of one over several days."""
+    start, end = day_of(fact), fact.end.date() if fact.end is not None else None
+    over = start is not None and end is not None and end > start
+    return f"{when_text(fact)} to {day_text(end)}" if over and end else when_text(fact)
+
+
+def _length(noun: str, found: list[Fact], sheet: Sheet) -> bool:
+    """How long the newest stays were, from their own dates."""
+    for fact in found[:_MOST_TIMED]:
+        start, end = day_of(fact), fact.end.date() if fact.end is not None else None
+        if start is None or end is None:
+            sheet.say(f"No end is recorded: {when_text(fact)}, {_what(fact)} {sheet.cite(fact)}.")
+            sheet.missing(f"the end of the {noun}")
+            continue
+        nights = (end - start).days
+        many = f"{nights} night{'' if nights == 1 else 's'}" if nights else "the same day"
+        sheet.say(f"Calculated: {many}, {_days(fact)}: {_what(fact)} {sheet.cite(fact)}.")
+        sheet.calculated(f"{many} from {_days(fact)}")
+    if len(found) > _MOST_TIMED:
+        sheet.count(f"The newest {_MOST_TIMED} of {len(found)}.")
+    return True
