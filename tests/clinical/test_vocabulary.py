@@ -6,6 +6,7 @@ import pytest
 
 from bedside.clinical import vocabulary
 from bedside.clinical.vocabulary import canonical, expand, spellings, vocabulary_packs
+from bedside.language.stems import STOP_WORDS
 
 
 def replacements(text: str) -> dict[str, float]:
@@ -41,6 +42,17 @@ def replacements(text: str) -> dict[str, float]:
 )
 def test_a_phrase_brings_its_other_names(text, wanted):
     assert wanted in replacements(text)
+
+
+@pytest.mark.parametrize("ordinary", sorted(STOP_WORDS))
+def test_a_word_of_every_question_stands_for_nothing_else(ordinary):
+    assert not replacements(f"{ordinary} metformin").keys() - replacements("metformin").keys()
+
+
+def test_an_abbreviation_that_is_also_a_word_keeps_its_capitals_in_the_plural():
+    assert replacements("DOE on stairs").keys() == {"dyspnea on exertion", "dyspnoea on exertion"}
+    assert "dyspnea on exertion" in replacements("many DOEs")
+    assert not expand("why does it happen")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Lexicon(Generic[T]):
 
     A phrase is compared by its folded words, so case, hyphens and slashes do not matter, and a
     plural "s" on its last word is understood. A phrase filed as `cased` matches only in exactly its
-    own case: abbreviations that are also words ("ALL", "OR") need it.
+    own case, its plural too: abbreviations that are also words ("ALL", "DOE": "does") need it.
     """
 
     def __init__(
@@ -88,7 +88,10 @@ class Lexicon(Generic[T]):
         for key in list(table):
             last = key[-1]
             if len(last) >= _PLURAL_MIN and not last.isdigit() and not last.endswith("s"):
-                table.setdefault((*key[:-1], last + "s"), table[key])
+                plural = (*key[:-1], last + "s")
+                table.setdefault(plural, table[key])
+                if key in self._cased and plural not in self._cased:
+                    self._cased[plural] = f"{self._cased[key]}s"
         self._table = {key: tuple(items) for key, items in table.items()}
         self._longest: dict[str, int] = {}
         for key in self._table:

@@ -224,17 +224,27 @@ def cached_vectors(
     name: str,
     tell: Callable[[str], None],
 ) -> Floats2d:
-    """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model."""
+    """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model.
+
+    Passages come together, as ingest sends them, and queries one by one, as a search does: activations
+    are quantised by batch, so a query's vector depends on what it is embedded with.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     parts: list[Floats2d] = []
+    alone = kind == "query"
     for at in range(0, len(texts), 1_024):  # kept in parts, so that a stopped run goes on
         batch = texts[at : at + 1_024]
-        digest = hashlib.sha256("\0".join([embedder.id, kind, *batch]).encode()).hexdigest()[:24]
+        how = "query alone" if alone else kind
+        digest = hashlib.sha256("\0".join([embedder.id, how, *batch]).encode()).hexdigest()[:24]
         path = cache / f"{name}-{kind}-{digest}.npy"
         if path.is_file():
             parts.append(np.load(path))
             continue
-        rows = embedder.embed(batch, kind="query" if kind == "query" else "passage")
+        rows = (
+            np.concatenate([embedder.embed([text], kind="query") for text in batch])
+            if alone
+            else embedder.embed(batch, kind="passage")
+        )
         np.save(path, rows)
         parts.append(rows)
         tell(f"{name}: {at + len(batch)} of {len(texts)} {kind} windows embedded")
