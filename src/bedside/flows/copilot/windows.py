@@ -1,6 +1,7 @@
 """Spans of time in a question: "in 2019", "since March 2018", "over the past 6 months". Pure.
 
-What can be read in two ways ("last year", 3/4/2015) is not read at all.
+What can be read in two ways (3/4/2015) is not read at all. "Last year" is the calendar year before
+this one and "since January" the newest January: `said` names the dates, so that an answer does too.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ _INSIDE = {
     "the",
     "around",
 }
+_BEFORE_A_MONTH = {"in", "during", "since", "around", "last", "from", "on"}
 _RELATIVE = {"last", "past", "previous"}
 _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "wk": 7, "wks": 7}
 _MONTH_UNITS = {
@@ -122,7 +124,7 @@ def find_window(tokens: Sequence[str], at: int, *, today: date) -> Found | None:
         at: An index into them.
         today: What "past 6 months" counts back from.
     """
-    return _relative(tokens, at, today) or _absolute(tokens, at)
+    return _relative(tokens, at, today) or _absolute(tokens, at, today)
 
 
 def _said(tokens: Sequence[str], start: int, end: int) -> str:
@@ -141,9 +143,8 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
         "since",
     }:
         index += 1
-    if tokens[index : index + 2] == ["this", "year"]:
-        window = Window(start=date(today.year, 1, 1), end=today, said=f"in {today.year}")
-        return Found(start=at, end=index + 2, window=window)
+    if index < len(tokens) and (calendar_ := _of_calendar(tokens, at, index, today)) is not None:
+        return calendar_
     if index >= len(tokens) or tokens[index] not in _RELATIVE:
         return None
     spelled = tokens[index + 1 : index + 3]
@@ -152,8 +153,8 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
     number = number_of(spelled[0])
     unit, end = (spelled[1], index + 3) if number and len(spelled) > 1 else (spelled[0], index + 2)
     if number is None:
-        # "last year" may mean the calendar year; "over the past year" cannot.
-        if index == at or (tokens[index] != "past" and "over" not in tokens[at:index]):
+        rolling = tokens[index] == "past" or {"over", "the"} & set(tokens[at:index])
+        if index == at or not rolling:
             return None
         number = 1
     if unit in _UNITS:
@@ -166,16 +167,35 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
     return Found(start=at, end=end, window=Window(start=start, end=None, said=said))
 
 
+def _of_calendar(tokens: Sequence[str], at: int, index: int, today: date) -> Found | None:
+    """For "this year", "last month", "since last year": a whole year or month, until today at most."""
+    which, what = tokens[index], tokens[index + 1 : index + 2]
+    back = {"this": 0, "last": 1, "previous": 1}.get(which)
+    month = what in (["month"], ["mth"])
+    # "Over the last year" counts back from today.
+    rolling = back == 1 and {"over", "the", "within", "during"} & set(tokens[at:index])
+    if back is None or rolling or not (month or what == ["year"]):
+        return None
+    first = _months_back(today.replace(day=1), back) if month else date(today.year - back, 1, 1)
+    year_end, month_end = date(first.year, 12, 31), calendar.monthrange(first.year, first.month)[1]
+    end = min(today, first.replace(day=month_end) if month else year_end)
+    said = f"in {calendar.month_abbr[first.month]} {first.year}" if month else f"in {first.year}"
+    window = Window(start=first, end=end, said=said)
+    if "since" in tokens[at:index]:
+        window = Window(start=first, end=None, said=f"since {day_text(first)}")
+    return Found(start=at, end=index + 2, window=window)
+
+
 def _months_back(today: date, months: int) -> date:
     whole = today.year * 12 + today.month - 1 - months
     year, month = divmod(whole, 12)
     return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
 
 
-def _absolute(tokens: Sequence[str], at: int) -> Found | None:
+def _absolute(tokens: Sequence[str], at: int, today: date) -> Found | None:
     word = tokens[at]
     if word in {"between", "from"}:
-        first = _point(tokens, _skip(tokens, at + 1, {"the", "year", "years"}))
+        first = _point(tokens, _skip(tokens, at + 1, {"the", "year", "years"}), today)
         if first is not None:
             middle = first[0]
             if middle < len(tokens) and tokens[middle] in {
@@ -186,7 +206,7 @@ def _absolute(tokens: Sequence[str], at: int) -> Found | None:
                 "through",
                 "-",
             }:
-                second = _point(tokens, middle + 1)
+                second = _point(tokens, middle + 1, today)
                 if second is not None and first[1] <= second[2]:
                     window = Window(
                         start=first[1],
@@ -202,11 +222,12 @@ def _absolute(tokens: Sequence[str], at: int) -> Found | None:
                 )
         if word == "between":
             return None
-    bounded = _bounded(tokens, at)
+    bounded = _bounded(tokens, at, today)
     if bounded is not None:
         return bounded
-    index = _skip(tokens, at, _INSIDE)
-    point = _point(tokens, index)
+    index = _skip(tokens, at, _INSIDE | {"last"})
+    led = tokens[at] in _BEFORE_A_MONTH or tokens[at - 1 : at] in (["vs"], ["versus"])
+    point = _point(tokens, index, today if led else None)
     if point is None:
         return None
     end, start_day, end_day = point
@@ -222,11 +243,17 @@ def _absolute(tokens: Sequence[str], at: int) -> Found | None:
     return Found(
         start=at,
         end=end,
-        window=Window(start=start_day, end=end_day, said=_inside(tokens, index, end)),
+        window=Window(
+            start=start_day, end=end_day, said=_inside(tokens, index, end, start_day, end_day)
+        ),
     )
 
 
-def _inside(tokens: Sequence[str], start: int, end: int) -> str:
+def _inside(tokens: Sequence[str], start: int, end: int, first: date, last: date) -> str:
+    if not any(_YEAR.search(token) for token in tokens[start:end]):
+        if first == last:
+            return f"on {day_text(first)}"
+        return f"in {calendar.month_abbr[first.month]} {first.year}"
     said = _said(tokens, start, end).replace(" ,", ",")
     said = re.sub(r"\b[a-z]{3,}\b", lambda match: match[0].capitalize(), said)
     return f"in {said}" if end - start == 1 and _YEAR.match(said) else f"({said})"
@@ -238,7 +265,7 @@ def _skip(tokens: Sequence[str], at: int, words: set[str]) -> int:
     return at
 
 
-def _bounded(tokens: Sequence[str], at: int) -> Found | None:
+def _bounded(tokens: Sequence[str], at: int, today: date) -> Found | None:
     two = _said(tokens, at, at + 2)
     if tokens[at] in _SINCE or two == "ever since":
         side, index = "since", at + (2 if two == "ever since" else 1)
@@ -250,7 +277,7 @@ def _bounded(tokens: Sequence[str], at: int) -> Found | None:
         side, index = "until", at + (2 if two == "up to" else 1)
     else:
         return None
-    point = _point(tokens, _skip(tokens, index, {"the", "year", "start", "of"}))
+    point = _point(tokens, _skip(tokens, index, {"the", "year", "start", "of", "last"}), today)
     if point is None:
         return None
     end, start_day, end_day = point
@@ -264,12 +291,31 @@ def _bounded(tokens: Sequence[str], at: int) -> Found | None:
     return Found(start=at, end=end, window=window)
 
 
-def _point(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
-    """A date, month, quarter or year at `at`: (end token, first day, last day)."""
+def _point(
+    tokens: Sequence[str], at: int, today: date | None = None
+) -> tuple[int, date, date] | None:
+    """A date, month, quarter or year at `at`: (end token, first day, last day).
+
+    With `today` a month may stand alone: the newest one that has begun.
+    """
     if at >= len(tokens):
         return None
     token = tokens[at]
-    return _written(token, at) or _spelled(tokens, at)
+    return _written(token, at) or _spelled(tokens, at, today) or _bare_month(tokens, at, today)
+
+
+def _bare_month(
+    tokens: Sequence[str], at: int, today: date | None
+) -> tuple[int, date, date] | None:
+    """A month with no year: the newest that has begun, or that of "last year" said after it."""
+    month = _MONTHS.get(tokens[at])
+    if month is None or today is None:
+        return None
+    if tokens[at + 1 : at + 3] == ["last", "year"]:
+        return _month(at + 3, today.year - 1, month)
+    if tokens[at + 1 : at + 3] == ["this", "year"]:
+        return _month(at + 3, today.year, month)
+    return _month(at + 1, today.year - (month > today.month), month)
 
 
 def _written(token: str, at: int) -> tuple[int, date, date] | None:
@@ -294,7 +340,7 @@ def _written(token: str, at: int) -> tuple[int, date, date] | None:
     return None
 
 
-def _spelled(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
+def _spelled(tokens: Sequence[str], at: int, today: date | None) -> tuple[int, date, date] | None:
     parts = [token for token in tokens[at : at + 6] if token not in {",", "of", "the", "."}]
     used = _used(tokens, at)
     match parts:
@@ -310,8 +356,20 @@ def _spelled(tokens: Sequence[str], at: int) -> tuple[int, date, date] | None:
             first = 3 * int(found_q[1]) - 2
             last = calendar.monthrange(int(year), first + 2)[1]
             return used(2), date(int(year), first, 1), date(int(year), first + 2, last)
+        case [day, month, *_] if today and _DAY.match(day) and month in _MONTHS:
+            return _this_year(used(2), day, month, today)
+        case [month, day, *_] if today and _DAY.match(day) and month in _MONTHS:
+            return _this_year(used(2), day, month, today)
         case _:
             return None
+
+
+def _this_year(end: int, day: str, month: str, today: date) -> tuple[int, date, date] | None:
+    """The newest such day that has come."""
+    number = int(_DAY.match(day)[1])  # type: ignore[index]
+    days = (_date(today.year - back, _MONTHS[month], number) for back in (0, 1))
+    found = next((one for one in days if one and one <= today), None)
+    return (end, found, found) if found else None
 
 
 def _used(tokens: Sequence[str], at: int) -> Callable[[int], int]:
