@@ -91,6 +91,10 @@ def test_a_critical_potassium_is_not_lost_to_a_creatinine_of_the_same_entry(
         "Non-dialysis-dependent chronic kidney disease",
         "Dialysis (refused)",
         "Dialysis not yet started",
+        "End-stage renal disease not yet on dialysis",
+        "Awaiting start of dialysis",
+        "Never on maintenance dialysis",
+        "Planned for dialysis",
     ],
 )
 def test_dialysis_that_is_only_named_excuses_no_creatinine(tmp_path, name):
@@ -115,6 +119,12 @@ def test_dialysis_that_is_only_named_excuses_no_creatinine(tmp_path, name):
         "History of end-stage renal disease, on dialysis",
         "End-stage renal disease on dialysis - not on the transplant list",
         "Noncompliance with renal dialysis",
+        "Awaiting kidney transplant, on hemodialysis",
+        "Awaiting kidney transplant on hemodialysis",
+        "Not a transplant candidate, on hemodialysis",
+        "Not a transplant candidate on hemodialysis",
+        "Pre-transplant hemodialysis",
+        "Dependence on renal dialysis (planned transplant)",
     ],
 )
 def test_dialysis_that_replaces_the_kidneys_is_read_beside_other_words(tmp_path, name):

@@ -40,9 +40,11 @@ _EVENT_DAYS = 310
 _DIALYSIS = re.compile(r"\b(?:ha?emo)?dialysis\b", re.IGNORECASE)
 _NO_DIALYSIS = re.compile(
     r"\b(?:no|not|non|never|without|pre|before|declin\w*|refus\w*|await\w*|avoid\w*|family"
-    r"|planned|possible|education|counsell?ing)\b[^,;]*\b(?:ha?emo)?dialysis\b"
+    r"|planned|possible|education|counsell?ing)\b(?: (?:(?:yet|currently|now|still|started) )?(?:on|for|with|to have)\b)?"
+    r"(?:(?!\b(?:on|with|transplant\w*|compliance|complian\w+|adheren\w+)\b)[^,;])*"
+    r"\b(?:ha?emo)?dialysis\b"
     r"|\bhistory of (?:\w+ )?(?:ha?emo)?dialysis\b|dialysis[\s:(\u2013-]*(?:(?:was|is|has been)\s+)?"
-    r"(?:not (?:yet|required|needed|indicated|started|begun|wanted|done)\b|never\b|declin|refus|stopped\b|discontinued\b|planned\b|planning\b|education\b"
+    r"(?:not (?:yet|required|needed|indicated|started|begun|wanted|done)\b|never\b|declin|refus|stopped\b|discontinued\b|(?:planned|planning)\b(?! \w*\s?transplant)|education\b"
     r"|counsell?ing\b|discuss|preparation\b)"
     r"|dialysis,\s*(?:patient\s+)?(?:declined|refused)\s*\Z",
     re.IGNORECASE,
@@ -171,7 +173,7 @@ def _problems(conditions: Sequence[Fact], today: date) -> tuple[Fact, ...]:
 
 def is_dialysis(problem: Fact) -> bool:
     """Does this problem say that the kidneys are replaced by dialysis?"""
-    name = problem.name
+    name = plain(problem.name)
     return bool(_DIALYSIS.search(name)) and not _NO_DIALYSIS.search(name)
 
 
