@@ -22,13 +22,18 @@ _REACHES = re.compile(
     r"\b(?:to|of|at|above|below|over|under|than|around|about|approximately|least)[ ]\Z", _I
 )
 _PERSON_BEFORE = re.compile(r"(?:\b(?:pt|patient|an?|this|is|was)[ ]|\A[ \t]*)\Z", _I)
+_NOUN_BEFORE = re.compile(r"\b(?:pt|patient|an?|this)[ ]\Z", _I)
+_SENTENCE_ENDS = re.compile(r"[.!?][ \t]+")
 _PERSON_AFTER = re.compile(
     r"[ ]?[FM],?[ ](?:with|w/|who|whose|presents?|presenting|presented|here|admitted|c/o|s/p|h/o|hx|PMHx?|known|seen|from|living|"
     r"lives|resident|transferred|referred|status post|complain\w*|reports?|retired|widow\w*|married|single)(?!\w)",
     _I,
 )
 _OLDEST = 100
-_NUMBERS = re.compile(r"[ ]?[FM][,;][ ]*\d")
+_COLDEST = 97
+"""Degrees Fahrenheit below which a body is hardly found, and an age before a sex often is."""
+_NUMBERS = re.compile(r"[ ]?[FM][,;][ ]*\d+(?:[.]\d+)?(?:/\d|[ ]?%|[,;.]|[ \t]*(?:$|\n))")
+"""Another figure without a word behind it, as vital signs are written: "101F, 80, 16"."""
 _TEN = re.compile(r"\d{10}")
 _COUNTED = re.compile(
     r"[ ]?/[ ]?(?:L|[mµμu]L|mm\w*|cmm|cu|hpf|dL)(?!\w)|[ ](?:cells|copies|CFU|IU|units|platelets|organisms|bacteria)(?!\w)",
@@ -80,14 +85,18 @@ def _is_heat(text: str, start: int, end: int, line: str) -> bool:
     if sex is None:
         return False
     spaced, fahrenheit = sex[1] != "", sex[2] == "F"
-    if not fahrenheit and not spaced:
-        return False
-    if (fahrenheit and _HEAT.search(line)) or _NUMBERS.match(text, end):
-        return True
-    if _PERSON_BEFORE.search(line):
+    if (not fahrenheit and not spaced) or _NOUN_BEFORE.search(line):
         return False
     said = _PERSON_AFTER.match(text, end) is not None
-    hot = fahrenheit and int(text[start:end]) >= _OLDEST
-    if spaced or hot:
-        return hot or not said
-    return _REACHES.search(line) is not None and not said
+    *_, sentence = _SENTENCE_ENDS.split(line)
+    if fahrenheit and _HEAT.search(sentence) and not (said and int(text[start:end]) < _COLDEST):
+        return True
+    if _NUMBERS.match(text, end):
+        return True
+    if _PERSON_BEFORE.search(line) or said:
+        return False
+    return (
+        spaced
+        or (fahrenheit and int(text[start:end]) >= _OLDEST)
+        or _REACHES.search(line) is not None
+    )
