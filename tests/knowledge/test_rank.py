@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from random import Random
 
 import numpy as np
@@ -239,3 +240,31 @@ def test_a_question_with_its_mark_is_not_judged_by_neighbours(monkeypatch) -> No
     assert asked_neighbours == []
     assert asked(topic, segments)
     assert asked_neighbours
+
+
+@pytest.mark.parametrize("cuts", [(), (3,), (2, 5)])
+def test_of_equal_passages_the_lower_id_comes_first_however_they_lie(cuts) -> None:
+    """Eight passages of one word each, given out of order; every score is the same."""
+    order = [5, 0, 7, 2, 6, 1, 4, 3]
+    alike = [
+        Entry(
+            id=f"c{n}",
+            document=Document(
+                tenant="t", id=f"d{n}", revision=1, kind="note", title=f"Note {n}", ready=True
+            ),
+            words=pack(count_words("gout", head="")[0]),
+            length=1,
+        )
+        for n in order
+    ]
+    bounds = itertools.pairwise([0, *cuts, len(alike)])
+    segments = [Segment(alike[left:right], dim=1) for left, right in bounds]
+    found = rank(
+        segments,
+        read_question("gout"),
+        filters=Filters(),
+        retriever="lexical",
+        threshold=1.0,
+        limit=8,
+    )
+    assert [one.id for one in found.ranked] == [f"c{n}" for n in range(8)]

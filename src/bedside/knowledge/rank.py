@@ -106,6 +106,56 @@ class Ranking:
     below: int
 
 
+class _Places(NamedTuple):
+    """Candidates, each once, by segment and then by chunk: numbers of both."""
+
+    segment: NDArray[np.int64]
+    chunk: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, places: Iterable[Place]) -> _Places:
+        """These places in their order here."""
+        pairs = np.array(sorted(places), dtype=np.int64).reshape(-1, 2)
+        return cls(pairs[:, 0], pairs[:, 1])
+
+    def and_those(self, others: _Places) -> _Places:
+        """Both."""
+        segment, chunk = (np.concatenate(pair) for pair in zip(self, others, strict=True))
+        keys = np.unique((segment << 32) | chunk)
+        return _Places(keys >> 32, keys & 0xFFFFFFFF)
+
+    def place(self, at: int) -> Place:
+        """One of them."""
+        return Place(int(self.segment[at]), int(self.chunk[at]))
+
+    def id(self, segments: Sequence[Segment], at: int) -> str:
+        """The id of one of them."""
+        return segments[int(self.segment[at])].ids[int(self.chunk[at])]
+
+    def listed(self) -> list[Place]:
+        """All of them."""
+        return [
+            Place(*pair) for pair in zip(self.segment.tolist(), self.chunk.tolist(), strict=True)
+        ]
+
+    def at(self, places: Iterable[Place]) -> list[int]:
+        """Where these stand among them."""
+        others = np.array(list(places), dtype=np.int64).reshape(-1, 2)
+        keys = (self.segment << 32) | self.chunk
+        found: list[int] = np.searchsorted(keys, (others[:, 0] << 32) | others[:, 1]).tolist()
+        return found
+
+    def figures(self, figures: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """One figure of each, from arrays by segment."""
+        if len(figures) == 1:
+            return figures[0][self.chunk]
+        found = np.zeros(len(self.chunk), dtype=figures[0].dtype)
+        for number, own in enumerate(figures):
+            here = self.segment == number
+            found[here] = own[self.chunk[here]]
+        return found
+
+
 class _Scores(NamedTuple):
     words: Lexical | None
     vectors: tuple[NDArray[np.float32], ...] | None
@@ -157,53 +207,82 @@ def rank(
         return Ranking(ranked=(), removed_by_filter=removed, searched=searched, below=below)
     by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
     scores = _fused(segments, first, hits, by_name)
+    places = _Places.of(scores)
+    worth = np.array([scores[place] for place in places.listed()])
     if feedback:
         standing: dict[_Owner, float] | None = None
-        if _in_parts(segments, masks, list(scores)):
+        if _in_parts(segments, masks, places):
             terms = question.terms if use_words else None
             whole = wholes(segments, masks, terms=terms, cosines=first.vectors)
             standing = _standing(segments, question, whole, _owners(segments, scores))
-            for place in _of_the_best(segments, masks, first, standing):
-                scores.setdefault(place, 0.0)
-        scores = _fed_back(segments, question, first, scores, statistics, by_name, standing)
-    order = sorted(
-        scores,
-        key=lambda place: (
-            bool(segments[place.segment].superseded[segments[place.segment].owner[place.chunk]]),
-            -scores[place],
-            segments[place.segment].ids[place.chunk],
-        ),
-    )
+            places = _of_the_best(segments, masks, first, standing).and_those(places)
+        worth = _fed_back(segments, question, first, scores, places, statistics, by_name, standing)
+    superseded = [segment.superseded[segment.owner] for segment in segments]
+    order = _descending(segments, places, worth, last=places.figures(superseded))
     if feedback:
-        order = _spread(segments, order)
-    ranked = tuple(_ranked(segments, place, scores[place], first) for place in order[:limit])
+        order = _spread(segments, places, order, limit)
+    ranked = tuple(
+        _ranked(segments, places.place(at), float(worth[at]), first) for at in order[:limit]
+    )
     return Ranking(ranked=ranked, removed_by_filter=removed, searched=searched, below=below)
 
 
-def _spread(segments: Sequence[Segment], order: Sequence[Place]) -> list[Place]:
+def _descending(
+    segments: Sequence[Segment],
+    places: _Places,
+    values: NDArray[np.float64],
+    *,
+    last: NDArray[np.bool_] | None = None,
+) -> list[int]:
+    """Numbers of the places by value, the greatest first, those of `last` behind; ties by id."""
+    keys = [-values] if last is None else [-values, last]
+    if len(segments) == 1:
+        ties = segments[0].standing[places.chunk]
+        ordered: list[int] = np.lexsort([ties, *keys]).tolist()
+        return ordered
+    order = np.lexsort(keys)
+    breaks = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        breaks[1:] |= key[order][1:] != key[order][:-1]
+    starts = np.flatnonzero(breaks).tolist()
+    numbers: list[int] = order.tolist()
+    for start, end in zip([0, *starts], [*starts, len(numbers)], strict=True):
+        if end - start > 1:
+            numbers[start:end] = sorted(numbers[start:end], key=lambda at: places.id(segments, at))
+    return numbers
+
+
+def _spread(
+    segments: Sequence[Segment], places: _Places, order: Sequence[int], limit: int
+) -> list[int]:
     """The order, guidelines' repeats and their passages beyond `CROWD` behind all that is current.
 
     A passage repeats a better one where it holds the same words as often. A patient's own documents
-    stay as they are: there a repeat is another finding. Superseded passages keep the end.
+    stay as they are: there a repeat is another finding. Superseded passages keep the end. Past
+    `limit` nothing is looked at.
     """
-    front: list[Place] = []
-    behind: list[Place] = []
-    last: list[Place] = []
+    front: list[int] = []
+    behind: list[int] = []
+    last: list[int] = []
     met: set[int] = set()
     taken: Counter[_Owner] = Counter()
-    for place, owner in zip(order, _owners(segments, order), strict=True):
+    for at in order:
+        if len(front) >= limit:
+            break
+        place = places.place(at)
         segment = segments[place.segment]
+        owner = int(segment.owner[place.chunk])
         words = int(segment.prints[place.chunk])
-        if segment.superseded[owner[1]]:
-            last.append(place)
-        elif segment.documents[owner[1]].kind == "guideline" and (
-            words in met or taken[owner] >= CROWD
+        if segment.superseded[owner]:
+            last.append(at)
+        elif segment.documents[owner].kind == "guideline" and (
+            words in met or taken[place.segment, owner] >= CROWD
         ):
-            behind.append(place)
+            behind.append(at)
         else:
             met.add(words)
-            taken[owner] += 1
-            front.append(place)
+            taken[place.segment, owner] += 1
+            front.append(at)
     return [*front, *behind, *last]
 
 
@@ -242,11 +321,12 @@ def _fed_back(
     segments: Sequence[Segment],
     question: Question,
     first: _Scores,
-    scores: dict[Place, float],
+    scores: Mapping[Place, float],
+    places: _Places,
     statistics: Statistics,
     by_name: list[Place],
     standing: Mapping[_Owner, float] | None,
-) -> dict[Place, float]:
+) -> NDArray[np.float64]:
     """The candidates once more, for the question as the best of them would put it.
 
     The new scores give new lists, fused like the first; then, since ranks forget how far apart two
@@ -256,7 +336,6 @@ def _fed_back(
     ("Source: ...") matches by its heading alone and says little: it loses up to one standard
     deviation, as does a list of references.
     """
-    places = sorted(scores)
     both = first.words is not None and first.vectors is not None
     direct = both and question.direct
     widened = not direct and standing is None
@@ -265,69 +344,56 @@ def _fed_back(
         if not widened
         else _ask_again(segments, question, first, scores, statistics, places)
     )
-    ids = [segments[place.segment].ids[place.chunk] for place in places]
-    lists: list[list[Place]] = [by_name] if by_name else []
+    lists = [places.at(by_name)] if by_name else []
     for values, least in ((words, 0.0), (vectors, -1.0)):
         if values is not None:
-            order = sorted(range(len(places)), key=lambda i, values=values: (-values[i], ids[i]))
-            lists.append([places[i] for i in order if values[i] > least][:DEPTH])
-    fused = fuse(lists)
+            lists.append(_deepest(segments, places, values, least=least))
     share = 1.0
     if both:
         share = WORDS_SHARE if widened else WORDS_SHARE_DIRECT if direct else WORDS_SHARE_PARTS
-    joined = np.zeros(len(places))
+    joined = np.zeros(len(places.chunk))
     if vectors is not None:
         joined += _standard(vectors)
     if words is not None:
         joined += share * _standard(words)
     if both and widened and not question.marked:
-        joined = with_neighbours(segments, question.vector, places, joined, statistics)
+        joined = with_neighbours(segments, question.vector, places.listed(), joined, statistics)
     if standing is not None:
-        own = np.array([standing[owner] for owner in _owners(segments, places)])
-        joined = (1 - WHOLE_SHARE) * joined + WHOLE_SHARE * own
+        tables = [np.zeros(len(segment.documents)) for segment in segments]
+        for (number, own), score in standing.items():
+            tables[number][own] = score
+        of_whole = places.figures(
+            [table[segment.owner] for table, segment in zip(tables, segments, strict=True)]
+        )
+        joined = (1 - WHOLE_SHARE) * joined + WHOLE_SHARE * of_whole
     if question.sorts:
-        sorts = _at([segment.sorts for segment in segments], places)
+        sorts = places.figures([segment.sorts for segment in segments])
         fits = (sorts & int(question.sorts)) > 0
         joined += SORT_FITS * fits - SORT_WORTH * ((sorts != 0) & ~fits)
-    lengths = _at([segment.lengths for segment in segments], places)
+    lengths = places.figures([segment.lengths for segment in segments])
     joined -= SHORT_WORTH * np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
-    joined -= _at([segment.aside for segment in segments], places)
+    joined -= places.figures([segment.aside for segment in segments])
     worth = 1.0 / (1.0 + np.exp(-np.round(joined, 6)))
-    return {
-        place: own + fused.get(place, 0.0)
-        for place, own in zip(places, worth.tolist(), strict=True)
-    }
-
-
-def _at(figures: Sequence[NDArray[Any]], places: Sequence[Place]) -> NDArray[Any]:
-    """One figure of each place, from arrays by segment."""
-    chunks = np.array([place.chunk for place in places], dtype=np.int64)
-    if len(figures) == 1:
-        return figures[0][chunks]
-    numbers = np.array([place.segment for place in places], dtype=np.int64)
-    found = np.zeros(len(places), dtype=figures[0].dtype)
-    for number, own in enumerate(figures):
-        found[numbers == number] = own[chunks[numbers == number]]
-    return found
+    for at, share in fuse(lists).items():
+        worth[at] += share
+    return worth
 
 
 def _owners(segments: Sequence[Segment], places: Iterable[Place]) -> list[_Owner]:
     """The document of each place: number of its segment, and its own number there."""
-    wanted = list(places)
-    owners = _at([segment.owner for segment in segments], wanted).tolist()
-    return [(place.segment, owner) for place, owner in zip(wanted, owners, strict=True)]
+    return [(place.segment, int(segments[place.segment].owner[place.chunk])) for place in places]
 
 
 def _in_parts(
-    segments: Sequence[Segment], masks: Sequence[NDArray[np.bool_]], places: Sequence[Place]
+    segments: Sequence[Segment], masks: Sequence[NDArray[np.bool_]], places: _Places
 ) -> bool:
     """Whether most of the candidates are one of several passages of their document."""
     counts = [
-        np.bincount(segment.owner[mask], minlength=len(segment.documents))
+        np.bincount(segment.owner[mask], minlength=len(segment.documents))[segment.owner]
         for segment, mask in zip(segments, masks, strict=True)
     ]
-    parts = sum(1 for number, own in _owners(segments, places) if counts[number][own] > 1)
-    return parts > _MOSTLY * len(places)
+    parts = int((places.figures(counts) > 1).sum())
+    return parts > _MOSTLY * len(places.chunk)
 
 
 def _standing(
@@ -348,10 +414,10 @@ def _of_the_best(
     masks: Sequence[NDArray[np.bool_]],
     first: _Scores,
     standing: Mapping[_Owner, float],
-) -> list[Place]:
+) -> _Places:
     """Every passage of the best documents that shares a word or is not wholly unlike."""
     best = sorted(standing, key=lambda owner: (-standing[owner], owner))[:WHOLE_DEPTH]
-    found: list[Place] = []
+    numbers, chunks = [], []
     for number, (segment, mask) in enumerate(zip(segments, masks, strict=True)):
         chosen = np.zeros(len(segment.documents), dtype=bool)
         chosen[[own for of, own in best if of == number]] = True
@@ -361,8 +427,9 @@ def _of_the_best(
             near |= first.words.scores[number][at] > 0
         if first.vectors is not None:
             near |= first.vectors[number][at] > 0
-        found.extend(Place(number, chunk) for chunk in at[near].tolist())
-    return found
+        chunks.append(at[near])
+        numbers.append(np.full(len(chunks[-1]), number))
+    return _Places(np.concatenate(numbers), np.concatenate(chunks))
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -384,16 +451,20 @@ def _top(
         numbers.append(np.full(len(at), number))
         chunks.append(at)
         values.append(score[at])
-    worth = np.concatenate(values)
-    if len(worth) > DEPTH:
-        cut = np.partition(worth, len(worth) - DEPTH)[len(worth) - DEPTH]
-        kept = np.flatnonzero(worth >= cut)
-    else:
-        kept = np.arange(len(worth))
-    segment, chunk = np.concatenate(numbers), np.concatenate(chunks)
-    places = [(float(worth[i]), Place(int(segment[i]), int(chunk[i]))) for i in kept]
-    places.sort(key=lambda pair: (-pair[0], segments[pair[1].segment].ids[pair[1].chunk]))
-    return [place for _, place in places[:DEPTH]]
+    places = _Places(np.concatenate(numbers), np.concatenate(chunks))
+    best = _deepest(segments, places, np.concatenate(values).astype(np.float64), least=least)
+    return [places.place(at) for at in best]
+
+
+def _deepest(
+    segments: Sequence[Segment], places: _Places, values: NDArray[np.float64], *, least: float
+) -> list[int]:
+    """Numbers of the `DEPTH` best places over `least`, ties by id."""
+    over = np.flatnonzero(values > least)
+    if len(over) > DEPTH:
+        over = over[values[over] >= np.partition(values[over], -DEPTH)[-DEPTH]]
+    kept = _Places(places.segment[over], places.chunk[over])
+    return [int(over[at]) for at in _descending(segments, kept, values[over])[:DEPTH]]
 
 
 def _by_name(
@@ -420,9 +491,9 @@ def _ask_again(
     segments: Sequence[Segment],
     question: Question,
     first: _Scores,
-    scores: dict[Place, float],
+    scores: Mapping[Place, float],
     statistics: Statistics,
-    places: Sequence[Place],
+    places: _Places,
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """Words and cosine of the candidates, in the order of `places`, for the moved question."""
     most = min(FEEDBACK, statistics.chunks // FEEDBACK_PER)
@@ -437,7 +508,7 @@ def _ask_again(
     words = vectors = None
     if first.words is not None:
         terms = _fed_terms(segments, question, best, shares, statistics)
-        words = lexical_at(segments, terms, places, statistics=statistics)
+        words = lexical_at(segments, terms, places.listed(), statistics=statistics)
     if first.vectors is not None and question.vector is not None:
         pull = np.zeros_like(question.vector)
         for place, share in zip(best, shares, strict=True):
@@ -446,18 +517,16 @@ def _ask_again(
                 pull += np.float32(share) * own[int(np.argmax(own @ question.vector))]
         moved = question.vector + np.float32(FEEDBACK_PULL) * pull
         unit = np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
-        vectors = cosine_at(segments, unit, places)
+        vectors = cosine_at(segments, unit, places.listed())
     return words, vectors
 
 
 def _same_again(
-    first: _Scores, places: Sequence[Place]
+    first: _Scores, places: _Places
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """The first scores of the candidates: nothing to learn from, nothing moved."""
     found = [
-        None
-        if lists is None
-        else np.array([lists[p.segment][p.chunk] for p in places], dtype=np.float64)
+        None if lists is None else places.figures(lists).astype(np.float64)
         for lists in (first.words.scores if first.words else None, first.vectors)
     ]
     return found[0], found[1]

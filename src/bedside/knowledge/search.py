@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Select, and_, bindparam, func, select
 
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
@@ -340,15 +342,9 @@ def _tenants(grant: Grant) -> list[str]:
     return list(dict.fromkeys([str(grant.tenant), SHARED_TENANT]))
 
 
-def _read(
-    connection: Connection, grant: Grant, need: SearchNeed, ranked: Sequence[Ranked]
-) -> tuple[Hit, ...]:
-    """Texts of ranked chunks from their rows; a chunk whose row has gone is no hit. Caps apply."""
-    own = (
-        source.c.patient.is_(None)
-        if need.corpus == "knowledge"
-        else source.c.patient == str(grant.patient)
-    )
+@cache
+def _passages(*, shared: bool) -> Select[Any]:
+    """Chunks by id with their texts: of what all may read, or of one patient."""
     of_source = and_(
         chunk.c.tenant == source.c.tenant,
         chunk.c.source == source.c.id,
@@ -356,7 +352,8 @@ def _read(
     )
     length = chunk.c.end - chunk.c.start
     columns = [column for column in source.c if column.name not in {"text", "meta"}]
-    rows = connection.execute(
+    own = source.c.patient.is_(None) if shared else source.c.patient == bindparam("patient")
+    return (
         select(
             chunk.c.tenant.label("chunk_tenant"),
             chunk.c.id.label("chunk"),
@@ -371,10 +368,23 @@ def _read(
         .select_from(chunk.join(source, of_source))
         .where(
             own,
-            chunk.c.tenant.in_(dict.fromkeys(hit.document.tenant for hit in ranked)),
-            chunk.c.id.in_([hit.id for hit in ranked]),
+            chunk.c.tenant.in_(bindparam("tenants", expanding=True)),
+            chunk.c.id.in_(bindparam("chunks", expanding=True)),
         )
     )
+
+
+def _read(
+    connection: Connection, grant: Grant, need: SearchNeed, ranked: Sequence[Ranked]
+) -> tuple[Hit, ...]:
+    """Texts of ranked chunks from their rows; a chunk whose row has gone is no hit. Caps apply."""
+    named: dict[str, Any] = {
+        "tenants": list(dict.fromkeys(hit.document.tenant for hit in ranked)),
+        "chunks": [hit.id for hit in ranked],
+    }
+    if need.corpus != "knowledge":
+        named["patient"] = str(grant.patient)
+    rows = connection.execute(_passages(shared=need.corpus == "knowledge"), named)
     by_id = {(row.chunk_tenant, row.chunk): row for row in rows}
     fresh = frozenset(need.fresh)
     found: list[Hit] = []

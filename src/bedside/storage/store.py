@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from bedside.storage.batch import Waiting, Write, settle, together
 from bedside.storage.failures import named
 
 __all__ = ["Store"]
@@ -18,6 +21,8 @@ T = TypeVar("T")
 
 _WRITERS = 4_216_008_321
 """The number of the lock that writers on PostgreSQL queue at."""
+_READERS = 4
+"""Threads that read for coroutines; more would only take turns at the interpreter."""
 
 
 class Store:
@@ -26,7 +31,10 @@ class Store:
     Readers run concurrently and see one moment; writers run one at a time, in a process and between
     processes (`BEGIN IMMEDIATE` on SQLite, an advisory lock on PostgreSQL), so that numbers given
     inside a write come into sight in their order. The `_now` forms block the calling thread; the
-    async forms run in threads.
+    async forms run in threads of the store's own.
+
+    Writes that wait for each other share one commit, each behind a savepoint: one that fails takes
+    nothing of the others with it, and none is told of its result before the disk has it.
 
     Every method raises `Unavailable` where the database fails and `Conflict` where a row of another
     writer stands in the way; in both cases nothing of the transaction is kept.
@@ -38,6 +46,9 @@ class Store:
         self._reading: dict[str, Any] = (
             {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         )
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
+        self._waiting = Waiting()
 
     @property
     def is_sqlite(self) -> bool:
@@ -68,12 +79,30 @@ class Store:
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
         """`read_now` in a thread."""
-        return await asyncio.to_thread(self.read_now, fn)
+        context, loop = copy_context(), asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._readers, lambda: context.run(lambda: self.read_now(fn))
+        )
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
-        """`write_now` in a thread."""
-        return await asyncio.to_thread(self.write_now, fn)
+        """`write_now` in a thread, with whatever else waits to be written."""
+        write = Write(fn)
+        if self._waiting.put(write):
+            self._writer.submit(self._serve)
+        return await write.future
+
+    def _serve(self) -> None:
+        """Write until nothing waits."""
+        while batch := self._waiting.take():
+            try:
+                self.write_now(lambda connection, batch=batch: together(connection, batch))
+            except BaseException as error:  # noqa: BLE001 - handed to all who wait
+                settle(batch, error)
+            else:
+                settle(batch)
 
     def close(self) -> None:
         """Close every connection."""
+        self._writer.shutdown(wait=False)
+        self._readers.shutdown(wait=False)
         self.engine.dispose()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, func, or_, select
 
 from bedside.core.ids import SourceId
 from bedside.core.source import Source
@@ -38,11 +38,14 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 
+_NEWEST = select(func.max(knowledge_change.c.seq)).where(
+    knowledge_change.c.tenant == bindparam("tenant")
+)
+
 
 def head_of_log(connection: Connection, tenant: str) -> int:
     """The newest change of a tenant's knowledge, 0 where there was none."""
-    newest = select(func.max(knowledge_change.c.seq)).where(knowledge_change.c.tenant == tenant)
-    return connection.execute(newest).scalar() or 0
+    return connection.execute(_NEWEST, {"tenant": tenant}).scalar() or 0
 
 
 def changed(connection: Connection, tenant: str, after: int) -> list[str]:

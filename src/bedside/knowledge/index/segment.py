@@ -193,6 +193,13 @@ class Segment:
         return [self.names[number] for number in numbers.tolist()]
 
     @cached_property
+    def standing(self) -> NDArray[np.int64]:
+        """Where each chunk's id stands among the sorted ids."""
+        found = np.empty(len(self.ids), dtype=np.int64)
+        found[sorted(range(len(self.ids)), key=self.ids.__getitem__)] = np.arange(len(self.ids))
+        return found
+
+    @cached_property
     def names(self) -> list[str]:
         """Every stem, in the order of the numbers."""
         return [*self.terms]

@@ -1,0 +1,106 @@
+"""Writes that wait for each other, done in one transaction, each behind a savepoint of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import Context, copy_context
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from bedside.storage.failures import named
+
+__all__ = ["MOST", "Waiting", "Write", "settle", "together"]
+
+MOST = 32
+"""Writes in one transaction; the lock on the database is not held for longer."""
+
+
+class Write:
+    """One function that a coroutine waits for, and what came of it once it was run."""
+
+    def __init__(self, fn: Callable[[Connection], Any]) -> None:
+        self._fn = fn
+        self._context: Context = copy_context()
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def run(self, connection: Connection) -> None:
+        """Call the function as the coroutine would have."""
+        self.result = self._context.run(self._fn, connection)
+
+
+class Waiting:
+    """A queue between event loops and the one thread that writes. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._queue: deque[Write] = deque()
+        self._served = False
+
+    def put(self, write: Write) -> bool:
+        """Add one; true where nobody serves the queue, so that the caller must see to it."""
+        with self._guard:
+            self._queue.append(write)
+            alone, self._served = not self._served, True
+            return alone
+
+    def take(self) -> list[Write]:
+        """The next writes in order; none ends the service. Whoever left before its turn is not served."""
+        with self._guard:
+            batch: list[Write] = []
+            while self._queue and len(batch) < MOST:
+                write = self._queue.popleft()
+                if not write.future.cancelled():
+                    batch.append(write)
+            self._served = bool(batch)
+            return batch
+
+
+def together(connection: Connection, batch: Sequence[Write]) -> None:
+    """Run each in the connection's transaction; one that fails is undone alone and keeps its error.
+
+    Raises:
+        SQLAlchemyError: the transaction itself is lost, and with it all of the batch.
+    """
+    if len(batch) == 1:
+        batch[0].run(connection)
+        return
+    for write in batch:
+        savepoint = connection.begin_nested()
+        try:
+            write.run(connection)
+            savepoint.commit()
+        except Exception as error:  # noqa: BLE001 - handed to the one who waits
+            try:
+                savepoint.rollback()
+            except SQLAlchemyError:  # the failure took the whole transaction with it
+                raise error from None
+            write.error = named(error) if isinstance(error, SQLAlchemyError) else error
+
+
+def settle(batch: Sequence[Write], lost: BaseException | None = None) -> None:
+    """Tell all who wait, each in its own loop. `lost` is why nothing at all was kept."""
+    loops: dict[asyncio.AbstractEventLoop, list[Write]] = {}
+    for write in batch:
+        write.error = lost or write.error
+        loops.setdefault(write.loop, []).append(write)
+    for loop, own in loops.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_tell, own)
+
+
+def _tell(batch: Sequence[Write]) -> None:
+    for write in batch:
+        if write.future.done():
+            continue
+        if write.error is not None:
+            write.future.set_exception(write.error)
+        else:
+            write.future.set_result(write.result)
