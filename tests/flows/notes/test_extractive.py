@@ -280,6 +280,12 @@ def test_a_score_of_pain_is_no_laboratory_result():
             "HPI\nCough. No known drug allergies.\n\nALLERGIES\nPenicillin (hives). No known food allergies.\n",
             True,
         ),
+        ("HPI\nNo known allergies.\n\nALLERGIES\nNKDA, latex: rash.\n", True),
+        ("HPI\nNo known allergies.\n\nALLERGIES\nNo known allergies except codeine.\n", True),
+        (
+            "HPI\nNo known allergies.\n\nALLERGIES\nNo known drug, food, or latex allergies.\n",
+            False,
+        ),
         ("HPI\nNo known allergies.\n\nALLERGIES\nNo known drug allergies. Reviewed.\n", False),
         ("HPI\nNo known drug allergies.\n\nALLERGIES\nNone.\n", False),
     ],

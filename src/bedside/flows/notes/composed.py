@@ -256,12 +256,14 @@ def _names_allergy(text: str) -> bool:
 
 
 _NO_ALLERGY = re.compile(
-    r"\bno (?:known )?(?:\w+ )?allerg|\bNKD?A\b|allerg\w*[:,\s]+(?:none|nil|denied|negative)"
+    r"\bno (?:known )?(?:\w+ |(?:(?:drug|food|latex|medication|medicine|environmental|seasonal|or|and)\b[,/]?\s*)+)?allerg"
+    r"|\bNKD?A\b|allerg\w*[:,\s]+(?:none|nil|denied|negative)"
     r"|allerg\w*(?:\s*:)?\s+no\b|denies .{0,30}allerg",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"[.;]\s|[.;,]?\s+(?:but|and|[-•*])\s|,\s*(?=no\b|NKD?A\b|denies\b)", re.IGNORECASE
+    r"[.;]\s|[.;,]?\s+(?:but|and|except(?: for)?|other than|[-•*])\s|(?<=NKDA),|(?<=NKA),|,\s*(?=no\b|NKD?A\b|denies\b)",
+    re.IGNORECASE,
 )
 """Where a denial and what is named beside it part."""
 _SUBSTANCE = re.compile(
