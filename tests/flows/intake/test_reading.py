@@ -340,6 +340,9 @@ def test_every_reading_quotes_its_words() -> None:
         ),
         ("current_medicines", "none but apixaban", ("apixaban",)),
         ("current_medicines", "no tablets but penicillin gives me hives", ()),
+        ("current_medicines", "I don't take anything but my wife takes insulin", ()),
+        ("current_medicines", "No tablets, but I stopped metformin last year", ()),
+        ("current_medicines", "No medication, but I used to take warfarin", ()),
     ],
 )
 def test_what_a_denial_leaves_out_is_the_answer(

@@ -9,6 +9,7 @@ import re
 
 from bedside.clinical.drugs import find_drugs
 from bedside.flows.intake.answers import SENTENCE, Span, Value, clauses, question_at
+from bedside.flows.intake.lexicon import RELATIVE
 
 __all__ = ["excepted", "substances"]
 
@@ -50,6 +51,11 @@ _ILL_BORNE = re.compile(
     r"(?:(?:react(?:ed)?|respond(?:ed)?|do|did|cope)\s+(?:very |so |too )?well\s+(?:to|on|with)|tolerate|get on(?: well)?\s+with|get along\s+with|agree\s+with)\s+(?P<w>[^.!?;]{2,60})",
     re.IGNORECASE,
 )
+_NOT_TAKEN = re.compile(
+    rf"\b(?:my|our|his|her|their)\s+(?:\w+\s+)?{RELATIVE}\b|\b(?:stopped|finished|quit|no longer|not any ?more|came off|used to|years? ago)\b",
+    re.IGNORECASE,
+)
+"""Who else takes it, or that it is taken no more."""
 _MOST = 4
 
 
@@ -141,7 +147,7 @@ def _after_but(text: str, span: Span, *, allergies: bool) -> tuple[Span, ...]:
     reacts, uses = _REACTS.search(words), _USES.search(words)
     if allergies:
         return known if reacts or not uses else ()
-    return () if reacts else known
+    return () if reacts or _NOT_TAKEN.search(words) else known
 
 
 def _ill_borne(text: str, span: Span) -> tuple[Span, ...]:
