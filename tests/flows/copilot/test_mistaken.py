@@ -69,6 +69,13 @@ def test_nystatin_is_no_warning_beside_a_statin(record, asked):
         "Ravi Jones's HbA1c",
         "What are Asha Reddy's allergies?",
         "Allen Rao's hba1c",
+        "HbA1c Asha Patel",
+        "Asha Patel: HbA1c?",
+        "ASHA PATEL's HbA1c",
+        "HbA1c for ASHA PATEL",
+        "hba1c for mary smith",
+        "what's José García's HbA1c",
+        "HbA1c for José García",
     ],
 )
 def test_one_foreign_word_in_a_name_makes_it_somebody_elses(full, text):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from itertools import takewhile
 
 from bedside.core.value import value
 from bedside.flows.copilot.query import Parsed
@@ -14,13 +16,17 @@ from bedside.record.needs import RecordFacts
 
 __all__ = ["names_another"]
 
-_PERSON = r"[A-Z][a-z]+(?:[ -](?:[a-z]{2,3} )?[A-Z][a-z]+)+"
+_CAPITAL = r"(?:[OD]['’])?[A-ZÀ-ÖØ-Þ][^\W\d_]+"
+_PERSON = rf"{_CAPITAL}(?:[ -](?:[a-z]{{2,3}} )?{_CAPITAL})+"
 _OWNED = re.compile(rf"\b({_PERSON})['’]s\b")
 _OWNED_SMALL = re.compile(r"\b([a-z]+(?:[ -][a-z]+){1,5})['’]s\b")
-_OF = re.compile(rf"\b(?:of|for|about|on) ({_PERSON})\b")
+_SAID = re.compile(rf"\b({_PERSON})\b")
+_SAID_SMALL = re.compile(r"\b(?:of|for|about|on) ([a-z]+ [a-z]+)\b")
 _TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Sr|Sra)\.? ([A-Z][a-z]+)\b")
 _TITLES = {"dr", "doctor", "prof", "professor", "nurse", "sister", "midwife", "st", "saint"}
 """Who writes letters, and places: a name after one of these is no patient's."""
+_SEEN = {"by", "with", "to", "from", "see", "sees", "seen", "saw", "via"}
+"""Behind these a name is whoever treats the patient."""
 _LAST_WORD = re.compile(r"(\w+)\.?\s*\Z")
 _ILLNESS = re.compile(
     r"\s*\b(?:disease|syndrome|crisis|palsy|disorder|tumou?r|lymphoma|anaemia|anemia|o?edema|ulcer|sign|fracture|h(?:a)?ematoma)"
@@ -54,11 +60,12 @@ class _Words:
 
     def unknown(self, word: str) -> bool:
         """True of a word that means nothing else, one read as another by a slip among them."""
-        return word in self.strange or is_misread(word)
+        return word in self.strange or not word.isascii() or is_misread(word)
 
     def given(self, word: str) -> bool:
         """True of a usual given name that means nothing else, or of the patient's own names."""
-        return word in self.own or (word in given_names() and self.unknown(word))
+        plain = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode()
+        return word in self.own or (plain in given_names() and self.unknown(word))
 
     def fits(self, word: str) -> bool:
         """True of a word that may be part of a name."""
@@ -74,10 +81,11 @@ class _Words:
 def _names(text: str, words: _Words) -> Iterator[tuple[str, ...]]:
     for found in _TITLED.finditer(text):
         yield (found[1].lower(),)
-    for form in (_OWNED, _OWNED_SMALL, _OF):
+    for form in (_OWNED, _OWNED_SMALL, _SAID, _SAID_SMALL):
         for found in form.finditer(text):
             before = _LAST_WORD.search(text[: found.start()])
             parts = re.split(r"[ -]", found[1].lower())
+            owned = form in {_OWNED, _OWNED_SMALL}
             if form is _OWNED_SMALL:
                 # The sentence before the name is in small letters, too.
                 starts = [at for at, part in enumerate(parts) if words.given(part)]
@@ -87,7 +95,11 @@ def _names(text: str, words: _Words) -> Iterator[tuple[str, ...]]:
                 ahead = before[1].lower() if before is not None else ""
                 while parts and not (words.fits(parts[0]) or parts[0] in _TITLES):
                     parts = parts[1:]  # "Does Asha Rao's"
-            if ahead in _TITLES or not _a_name(parts, words, possessive=form is not _OF):
+            if not owned:
+                parts = list(takewhile(words.fits, parts))  # "Asha Rao HbA1c"
+            if ahead in (_TITLES if owned else _TITLES | _SEEN):
+                continue
+            if not _a_name(parts, words, possessive=owned):
                 continue
             if _ILLNESS.match(text[found.end() :].lower()) and not words.given(parts[0]):
                 continue  # "Non-Hodgkin's Lymphoma"
