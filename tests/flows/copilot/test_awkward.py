@@ -124,8 +124,8 @@ def test_what_nobody_named_is_no_answer_to_a_look_up(full):
         day="2026-11-05", code="http://loinc.org|72166-2", text_value="Never smoker",
         group="social-history", status="final",
     )  # fmt: skip
-    draft = answer(turn("GBS status", full.build()))
-    assert draft.text.startswith('Nothing in the record was matched to "gbs".')
+    draft = answer(turn("ABPI status", full.build()))
+    assert draft.text.startswith('Nothing in the record was matched to "abpi".')
     assert "smoker" not in draft.text
     assert draft.missing == ("gbs",)
 
@@ -173,7 +173,7 @@ def test_abnormal_results_are_all_named_and_nothing_else_is(full):
         )
         for fact in labs
     )  # fmt: skip
-    draft = answer(turn("any abnormal labs in last year", replace(facts, insights=found)))
+    draft = answer(turn("any abnormal labs", replace(facts, insights=found)))
     cited = {str(item.span.source.id) for item in draft.items if item.span is not None}
     assert cited == {str(fact.source.id) for fact in labs}
     assert "Type 2 diabetes" not in draft.text
@@ -286,7 +286,7 @@ def test_of_what_is_not_answered_by_that(full):
 def test_another_test_of_the_same_thing_is_named_beside_one_not_done(full):
     full.lab("Protein/Creatinine [Mass Ratio] in Urine", "2890-2", "420", "mg/g", "2026-11-16")
     text = told("proteinuria?", full.build())
-    assert "No Urine protein is recorded" in text
+    assert "No urine protein is recorded" in text
     assert "Another test of it: Urine protein/creatinine ratio 420 mg/g on 16 Nov 2026" in text
 
 

@@ -79,7 +79,7 @@ def test_a_whole_question_becomes_the_query_it_means(text, topic, ask, key):
         "metformin for her diabetes?",
         "is metformin taken for diabetes",
         "time for a colonoscopy?",
-        "does her mother have diabetes",
+        "does her neighbour have diabetes",
         "is he due a flu jab",
         "HbA1c in Mrs Smith",
         "BP on 3/4/2015",

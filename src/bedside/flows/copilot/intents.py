@@ -86,7 +86,9 @@ def _fetched(query: Query) -> tuple[Category, ...]:
     more: tuple[Category, ...] = ()
     if query.topic == "medications" and query.entity is not None:
         more = ("conditions", "procedures") if query.entity.kind == "drug_class" else ()
-    if query.ask in {"why", "why_end"}:
+    if query.anchor is not None:
+        more = ("timeline", "medications", "conditions", "procedures")
+    elif query.ask in {"for", "why", "why_end"}:
         more = ("conditions", "documents")
     elif query.field == "found":
         more = ("observations", "documents")

@@ -21,6 +21,7 @@ __all__ = [
     "Meaning",
     "Naming",
     "Token",
+    "is_plain",
     "lexicon",
     "naming",
     "phrase_key",
@@ -220,6 +221,12 @@ def lexicon() -> Lexicon:
         for key, row in _file(file).items():
             entries += [(one, Meaning(kind=kind, key=key)) for one in (key, *_listed(row["say"]))]
     return Lexicon(entries)
+
+
+def is_plain(word: str) -> bool:
+    """True of an ordinary word, which names nothing."""
+    found = lexicon().at((word,), 0)
+    return found is not None and any(one.kind in {"plain", "fill"} for one in found[1])
 
 
 @functools.cache

@@ -8,8 +8,9 @@ from typing import Any
 
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
+from bedside.flows.copilot.following import questions_before
 from bedside.flows.copilot.intents import Intent, classify
-from bedside.flows.copilot.lexicon import Lexicon
+from bedside.flows.copilot.lexicon import Lexicon, is_plain
 from bedside.flows.copilot.modes import mode_of
 from bedside.flows.copilot.names import bearing_on, classes_of, record_lexicon
 from bedside.flows.copilot.passages import asked_for
@@ -28,6 +29,8 @@ _FRESH = 10
 _KNOWLEDGE = 10
 _SUGGESTED = 8
 _LONGEST_QUERY = 400
+_TELLING = 4
+"""Letters from which an unknown word may name an entry."""
 _OPEN_STATES = {"active", "recurrence", "relapse"}
 
 
@@ -50,7 +53,8 @@ _OF_PAPER = {"documents", "reports"}
 
 def _read(text: str, opened: Opened[Nothing], record: Lexicon | None = None) -> Parsed:
     """The question as rules read it; what a document says is in its words, so no rule has it."""
-    parsed = parse(text, today=opened.as_of, record=record)
+    before = questions_before([(item.role, item.body) for item in opened.history])
+    parsed = parse(text, today=opened.as_of, record=record, before=before)
     of_paper = any(query.topic in _OF_PAPER for query in parsed.queries)
     return replace(parsed, queries=()) if of_paper and _SAYS.search(text) else parsed
 
@@ -150,7 +154,9 @@ def _shown_categories(needs: list[Need[Any]]) -> tuple[str, ...]:
 def _wants_documents(request: TurnRequest, intent: Intent, parsed: Parsed) -> bool:
     if request.documents or request.selected:
         return True
-    if any(query.ask in {"why", "why_end"} or query.field == "found" for query in parsed.queries):
+    if any(
+        query.ask in {"for", "why", "why_end"} or query.field == "found" for query in parsed.queries
+    ):
         return True  # where no entry says it, a letter may
     return not parsed.queries and intent.name not in {"greeting", "demographics"}
 
@@ -271,6 +277,9 @@ def again(view: View[Nothing]) -> tuple[Need[Any], ...]:
     """The unlimited fetch that an exact answer needs, when names of the record made it readable."""
     first = next((need for need in view.plan.needs if isinstance(need, RecordNeed)), None)
     parsed = parsed_of(view)
+    record = facts_of(view)
+    if first is not None and record is not None and first.limits and _unmet(parsed, record):
+        return (RecordNeed(name="record whole", categories=first.categories, limits=False),)
     if first is None or not parsed.queries:
         return ()
     intent = classify(view.request.text, parsed)
@@ -279,6 +288,16 @@ def again(view: View[Nothing]) -> tuple[Need[Any], ...]:
         return ()
     merged = tuple(dict.fromkeys((*first.categories, *wanted)))
     return (RecordNeed(name="record whole", categories=merged, limits=False),)
+
+
+def _unmet(parsed: Parsed, record: RecordFacts) -> bool:
+    """True where the question names nothing that is known, and no entry fetched has its words."""
+    if parsed.queries or parsed.entities or parsed.topics:
+        return False
+    words = [word for word in parsed.unknown if len(word) >= _TELLING and not is_plain(word)]
+    return bool(words) and not any(
+        word in fact.line.lower() for word in words for fact in record.facts
+    )
 
 
 def _suggested(view: View[Nothing], record: RecordFacts) -> tuple[Need[Any], ...]:

@@ -9,11 +9,13 @@ from typing import Literal
 from bedside.core.value import value
 
 __all__ = [
+    "Anchor",
     "Ask",
     "Entity",
     "EntityKind",
     "Parsed",
     "Query",
+    "Side",
     "Status",
     "Threshold",
     "Topic",
@@ -38,6 +40,7 @@ Ask = Literal[
     "any",
     "dose",
     "stopped",
+    "for",
     "who",
     "where",
     "why",
@@ -96,6 +99,21 @@ class Window:
         return (self.start is None or day >= self.start) and (self.end is None or day <= self.end)
 
 
+Side = Literal["before", "after"]
+
+
+@value
+class Anchor:
+    """A time by what happened: before or after a thing, or the last visit of a class.
+
+    Of `things` that the same words name, the first that the record has is meant.
+    """
+
+    side: Side
+    things: tuple[Entity, ...] = ()
+    visit: str = ""
+
+
 @value
 class Threshold:
     """A bound on a figure; `upper` only with "between". `unit` as said, "" where none was."""
@@ -142,7 +160,7 @@ class Query:
 
     `visit` is a class of encounter or "", `field` one of the person's own data ("age"), or
     what is asked besides of a visit ("who", "why") or a procedure ("found": what it showed), `unit` the one asked for as UCUM writes it, ""
-    where none was.
+    where none was. With an `anchor` the window is found in the record.
     """
 
     topic: Topic
@@ -155,6 +173,7 @@ class Query:
     visit: str = ""
     field: str = ""
     unit: str = ""
+    anchor: Anchor | None = None
 
 
 @value

@@ -13,7 +13,7 @@ from decimal import Decimal
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import Lexicon, Meaning, lexicon, tokenise
 from bedside.flows.copilot.names import analyte_lexicon, clinical_phrases, is_drug_word
-from bedside.flows.copilot.query import Threshold, Window
+from bedside.flows.copilot.query import Side, Threshold, Window
 from bedside.flows.copilot.windows import find_window, number_of
 
 __all__ = ["Piece", "is_misread", "read"]
@@ -109,6 +109,8 @@ class Piece:
     bound: Threshold | None = None
     number: int | None = None
     boundary: bool = False
+    anchor: Side | None = None
+    """That a time is said by what happened ("before the admission"), which `meanings` name."""
 
     def means(self, kind: str) -> str | None:
         """The key of the first meaning of that kind, or `None`."""
@@ -167,6 +169,8 @@ def _next(
     bound = _bound(words, at)
     if bound is not None:
         return bound
+    if (anchored := _anchored(words, at, record, clinical)) is not None:
+        return anchored
     window = find_window(words, at, today=today)
     if window is not None:
         said = " ".join(words[at : window.end])
@@ -184,6 +188,45 @@ def _next(
     if (number := number_of(word)) is not None:
         return at + 1, Piece(said=word, number=number)
     return at + 1, Piece(said=word)
+
+
+_SIDES: dict[str, Side] = {
+    "before": "before",
+    "pre": "before",
+    "after": "after",
+    "since": "after",
+    "following": "after",
+    "post": "after",
+}
+_OF_ANCHOR = frozenset(
+    [
+        *("the", "her", "his", "their", "a", "an", "last", "latest", "she", "he", "they", "was"),
+        *("starting", "start", "started", "of", "had", "having", "on", "going", "being", "put"),
+    ]
+)
+_ANCHORS = {"drug", "condition", "procedure", "encounter"}
+
+
+def _anchored(
+    words: Sequence[str],
+    at: int,
+    record: Lexicon | None,
+    clinical: dict[int, tuple[int, tuple[Meaning, ...]]],
+) -> tuple[int, Piece] | None:
+    """A time said by what happened: "before the admission", "since starting ramipril"."""
+    side = _SIDES.get(words[at])
+    if side is None:
+        return None
+    index = at + 1
+    while index < len(words) and words[index] in _OF_ANCHOR:
+        index += 1
+    phrase = _phrase(words, index, record, clinical) if index < len(words) else None
+    if phrase is None:
+        return None
+    found = tuple(one for one in phrase[1] if one.kind in _ANCHORS)
+    if not found:
+        return None
+    return phrase[0], Piece(said=" ".join(words[index : phrase[0]]), meanings=found, anchor=side)
 
 
 def _unit_asked(words: Sequence[str], at: int) -> tuple[int, Piece] | None:

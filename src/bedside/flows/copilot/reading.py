@@ -14,9 +14,10 @@ from datetime import date
 from typing import Any, cast
 
 from bedside.core.value import value
+from bedside.flows.copilot.following import followed, goes_on
 from bedside.flows.copilot.lexicon import Lexicon
 from bedside.flows.copilot.names import panel_members
-from bedside.flows.copilot.query import Entity, EntityKind, Parsed, Query, Threshold, Window
+from bedside.flows.copilot.query import Anchor, Entity, EntityKind, Parsed, Query, Threshold, Window
 from bedside.flows.copilot.question import Piece, read
 from bedside.flows.copilot.subjects import query_of
 
@@ -33,9 +34,7 @@ _ENTITY_KINDS = (
     "allergen",
 )
 _MOST_QUERIES = 6
-_WHAT_FOR = re.compile(
-    r"\bwhat\b.+\bfor\W*\Z|\bindication\b|\bof what\W*\Z", re.IGNORECASE | re.DOTALL
-)
+_WHAT_FOR = re.compile(r"\bwhat\b.+\bfor\W*\Z|\bindication\b", re.IGNORECASE | re.DOTALL)
 _MEANING = re.compile(r"\bwhat\s+(?:do|does|did)\b.+\bmean\b", re.IGNORECASE | re.DOTALL)
 """A meaning, not an average."""
 _SHOWED = re.compile(
@@ -60,6 +59,8 @@ class Clause:
     bound: Threshold | None = None
     last: int | None = None
     unit: str = ""
+    anchor: Anchor | None = None
+    relative: str | None = None
     either: bool = False
     broken: bool = False
 
@@ -76,8 +77,10 @@ class Clause:
         )
 
 
-def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
-    """Read a question.
+def parse(
+    text: str, *, today: date, record: Lexicon | None = None, before: Sequence[str] = ()
+) -> Parsed:
+    """Read a question, as one that goes on from those `before` it (newest first) where it does.
 
     Returns:
         With queries only when every word is accounted for and every clause is a combination that
@@ -86,17 +89,28 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
     pieces = read(text, today=today, record=record)
     unknown = tuple(piece.said for piece in pieces if _unknown(piece))
     clauses = _clauses(pieces)
+    if not clauses and _SHOWED.search(text):
+        clauses = [Clause()]  # "what did it show?"
+    sure, about = True, ()
+    if before and clauses:
+        earlier = [read(one, today=today, record=record) for one in before]
+        about = next((one for one in earlier if any(part.subject for part in _clauses(one))), ())
+        named = not any(part.topics for part in _clauses(about))
+        sure = named or not any(map(_unknown, about))
+        if goes_on(text, clauses) or not unknown:
+            clauses, was = followed(text, clauses, _clauses(about)), clauses
+            sure = sure or clauses == was
     parsed = Parsed(
         unknown=unknown,
-        entities=tuple(
-            dict.fromkeys(one for clause in clauses for group in clause.entities for one in group)
-        ),
+        entities=_entities(clauses),
         topics=tuple(dict.fromkeys(topic for clause in clauses for topic in clause.topics)),
         windows=tuple(clause.window for clause in clauses if clause.window is not None),
         asks=tuple(sorted({op for clause in clauses for op in clause.ops})),
         unit=next((clause.unit for clause in clauses if clause.unit), ""),
     )
-    if unknown or not clauses or any(clause.broken for clause in clauses):
+    if unknown and goes_on(text, clauses):
+        return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))
+    if unknown or not sure or not clauses or any(clause.broken for clause in clauses):
         return parsed
     if _MEANING.search(text):
         return parsed
@@ -113,6 +127,12 @@ def parse(text: str, *, today: date, record: Lexicon | None = None) -> Parsed:
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _entities(clauses: Sequence[Clause]) -> tuple[Entity, ...]:
+    return tuple(
+        dict.fromkeys(one for clause in clauses for group in clause.entities for one in group)
+    )
 
 
 def _turned(text: str, queries: tuple[Query, ...]) -> tuple[Query, ...]:
@@ -203,6 +223,8 @@ def _clause(pieces: Sequence[Piece]) -> Clause:
         "bound": None,
         "last": None,
         "unit": "",
+        "anchor": None,
+        "relative": None,
         "broken": False,
     }
     for piece in pieces:
@@ -242,7 +264,12 @@ def _implied(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def _take(made: dict[str, Any], piece: Piece) -> None:
-    if piece.window is not None:
+    if piece.anchor is not None:
+        made["broken"] = made["broken"] or made["anchor"] is not None
+        made["anchor"] = Anchor(
+            side=piece.anchor, things=_things_of(piece), visit=piece.means("encounter") or ""
+        )
+    elif piece.window is not None:
         made["broken"] = made["broken"] or made["window"] is not None
         made["window"] = piece.window
     elif piece.bound is not None:
@@ -258,19 +285,28 @@ def _take(made: dict[str, Any], piece: Piece) -> None:
         _take_phrase(made, piece)
 
 
-def _take_phrase(made: dict[str, Any], piece: Piece) -> None:
-    entities = tuple(
+def _things_of(piece: Piece) -> tuple[Entity, ...]:
+    return tuple(
         Entity(kind=cast("EntityKind", one.kind), key=one.key, said=piece.said)
         for kind in _ENTITY_KINDS
         for one in piece.meanings
         if one.kind == kind
     )
+
+
+def _take_phrase(made: dict[str, Any], piece: Piece) -> None:
+    entities = _things_of(piece)
     if entities:
         made["entities"].append(entities)
         return
     if (unit := piece.means("unit")) is not None:
         made["broken"] = made["broken"] or made["unit"] not in {"", unit}
         made["unit"] = unit
+        return
+    if (relative := piece.means("relative")) is not None:
+        made["broken"] = made["broken"] or made["relative"] not in {None, "", relative}
+        made["relative"] = relative or made["relative"] or ""
+        made["topics"].append("family_history")
         return
     for kind, slot in (
         ("op", "ops"),
@@ -314,7 +350,8 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                 statuses=clause.statuses if clause.asked else source.statuses,
                 last=clause.last if clause.asked else source.last,
             )
-    carried = _with_allergies(filled)
+    related = _with_relatives(filled)
+    carried = _with_allergies(related) if related is not None else None
     if carried is None:
         return None
     filled = carried
@@ -334,6 +371,23 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                     last=source.last,
                 )
     return _windows(list(clauses), filled)
+
+
+def _with_relatives(clauses: list[Clause]) -> list[Clause] | None:
+    """In "family history of diabetes or MI" the second problem is the family's, too.
+
+    `None` where that is not sure.
+    """
+    found: list[Clause] = []
+    for clause in clauses:
+        before = found[-1] if found else None
+        if before is None or "family_history" not in before.topics or not clause.entities:
+            found.append(clause)
+        elif clause.asked or clause.verbs or clause.topics:
+            return None
+        else:
+            found.append(replace(clause, topics=before.topics, relative=before.relative))
+    return found
 
 
 def _with_allergies(clauses: list[Clause]) -> list[Clause] | None:
@@ -406,6 +460,10 @@ def _windows(said: Sequence[Clause], filled: list[Clause]) -> list[Clause] | Non
     windows = [clause.window for clause in said if clause.window is not None]
     if not windows or len(windows) == len(filled):
         return filled
+    if any("latest" in one.ops and not one.window for one in said) and any(
+        one.window and not one.subject for one in said
+    ):
+        return filled  # "heart rate now vs in July"
     if len(windows) > 1:
         return None
     shared_subject = (

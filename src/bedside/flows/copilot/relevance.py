@@ -16,7 +16,7 @@ from bedside.flows.copilot.excerpts import ASKING
 from bedside.flows.copilot.lexicon import results_by
 from bedside.flows.copilot.names import bearing_on, concerned, matching, nearby, panel_members
 from bedside.flows.copilot.query import Entity, Parsed, Query
-from bedside.flows.copilot.tools.events import is_active
+from bedside.flows.copilot.tools.events import given_for, is_active
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import day_of
 from bedside.language.stems import stems
@@ -256,9 +256,7 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
                 _readings(Entity(kind="analyte", key=key, said=key), record), most=12
             )
         ]
-        named = matching(entity, record.of("conditions"))
-        reasons = {fact.name for fact in named}
-        given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
+        given = given_for(entity, record.of("medications"))
         return [*near[:4], *_newest_of_each(given)[:6], *results, *given[:_MOST_GIVEN]]
     if entity.kind == "procedure":
         found = [
@@ -276,15 +274,14 @@ def _around(entity: Entity, record: RecordFacts) -> list[Fact]:
 def _conditions_of(entity: Entity, record: RecordFacts) -> list[Fact]:
     """Standing problems that the analyte follows, and what is given for them."""
     keys = {entity.key, *panel_members(entity.key)}
-    named = [
-        fact
+    problems = [
+        Entity(kind="condition", key=name, said=name)
         for name, results in _RESULTS_OF.items()
         if results[0] in keys
-        for fact in matching(Entity(kind="condition", key=name, said=name), record.of("conditions"))
-        if is_active(fact)
     ]
-    reasons = {fact.name for fact in named}
-    given = [fact for fact in record.of("medications") if reasons & set(fact.reasons)]
+    conditions, medicines = record.of("conditions"), record.of("medications")
+    named = [fact for one in problems for fact in matching(one, conditions) if is_active(fact)]
+    given = [fact for one in problems for fact in given_for(one, medicines) if is_active(fact)]
     return [*_newest_of_each(named)[:3], *_newest_of_each(given)[:4]]
 
 
@@ -356,5 +353,6 @@ def _latest_of_each(facts: Sequence[Fact]) -> list[Fact]:
 
 def _evidence(record: RecordFacts) -> list[Fact]:
     """What the insights and contradictions rest on."""
-    facts = [fact for insight in record.insights[:4] for fact in insight.facts[:3]]
+    grave = [one for one in record.insights if one.kind != "abnormal" or one.severity != "info"]
+    facts = [fact for insight in grave[:4] for fact in insight.facts[:3]]
     return [*facts, *(fact for one in record.contradictions for fact in one.facts)]

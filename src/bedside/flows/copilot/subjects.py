@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
-from bedside.flows.copilot.query import Ask, Entity, Query, Status, Topic
+from bedside.flows.copilot.query import Anchor, Ask, Entity, Query, Status, Topic
 
 if TYPE_CHECKING:
     from bedside.flows.copilot.reading import Clause
@@ -67,13 +67,21 @@ _COMPANIONS: dict[str, set[str]] = {
 
 def query_of(clause: Clause) -> tuple[Query, ...]:
     """The queries of one settled clause; empty where rules do not answer it."""
+    if clause.anchor is not None:
+        return _anchored(clause, clause.anchor)
     if clause.unit and not _measured(clause):
         return ()
     if clause.fields:
         return _person(clause)
+    return _of_subject(clause)
+
+
+def _of_subject(clause: Clause) -> tuple[Query, ...]:
     topics = set(clause.topics)
     if "allergies" in topics or "allergic" in clause.verbs:
         return _allergies(clause)
+    if "family_history" in topics and (clause.entities or clause.relative):
+        return _family(clause)
     if clause.entities:
         return _things(clause)
     if clause.visits:
@@ -86,6 +94,21 @@ def query_of(clause: Clause) -> tuple[Query, ...]:
     if topic in {"labs", "vitals"}:
         return _panel(clause, topic)
     return _list(clause, topic)
+
+
+def _anchored(clause: Clause, anchor: Anchor) -> tuple[Query, ...]:
+    """Before or after something: results alone, all of them after it where nothing else is asked."""
+    made = query_of(replace(clause, anchor=None)) if clause.window is None else ()
+    if any(query.topic != "observations" for query in made):
+        return ()
+    return tuple(
+        replace(
+            query,
+            anchor=anchor,
+            ask="list" if query.ask == "latest" and anchor.side == "after" else query.ask,
+        )
+        for query in made
+    )
 
 
 def _measured(clause: Clause) -> bool:
@@ -129,6 +152,23 @@ def _allergies(clause: Clause) -> tuple[Query, ...]:
     return tuple(Query(topic="allergies", ask="any", entity=one) for one in chosen)
 
 
+# ---- the family
+
+
+def _family(clause: Clause) -> tuple[Query, ...]:
+    """What relatives have had, one of them or any; never what the patient has."""
+    timed = clause.window or clause.bound or clause.last or clause.visits or clause.statuses
+    if timed or set(clause.topics) != {"family_history"} or clause.verbs - {"diagnose", "on"}:
+        return ()
+    if clause.ops - {"list", "any", "all", "latest"}:
+        return ()
+    chosen = [_pick(group, ("condition",)) for group in clause.entities]
+    if any(one is None for one in chosen):
+        return ()
+    asked = Query(topic="family_history", ask="any", field=clause.relative or "")
+    return tuple(replace(asked, entity=one) for one in chosen) or (asked,)
+
+
 # ---- named things
 
 
@@ -140,10 +180,27 @@ def _things(clause: Clause) -> tuple[Query, ...]:
     if clause.visits or len({_FAMILY[group[0].kind] for group in clause.entities}) > 1:
         # "Metformin for diabetes" asks how the two hang together.
         return ()
+    if (treated := _treated(clause)) is not None:
+        return (treated,)
     made = [_thing(clause, group) for group in clause.entities]
     if any(not one for one in made):
         return ()
     return tuple(chain.from_iterable(made))
+
+
+def _treated(clause: Clause) -> Query | None:
+    """What is taken for a problem: "BP meds", "what is she on for gout"."""
+    problem = _pick(clause.entities[0], ("condition",)) if len(clause.entities) == 1 else None
+    if problem is None or _pick(clause.entities[0], ("drug", "drug_class")):
+        return None
+    if not ("medications" in clause.topics or clause.verbs & {"take", "on"}):
+        return None
+    others = set(clause.topics) - {"medications"} or clause.verbs - {"take", "on"}
+    asked = clause.ops <= {"list", "all", "any", "latest"} and clause.statuses <= {"active"}
+    timed = clause.window or clause.bound or clause.last
+    if others or timed or not asked:
+        return None
+    return Query(topic="medications", ask="for", entity=problem, status="active")
 
 
 def _thing(clause: Clause, group: tuple[Entity, ...]) -> tuple[Query, ...]:
@@ -339,7 +396,11 @@ _ENDS = {"stop", "resolve"}
 def _entry_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     """Who ordered or did it, and why; of a medicine also why it was stopped."""
     asked, verbs = ops & _OF_THE_ENTRY, clause.verbs
-    if ops - asked - {"latest", "any"} or topic not in {"medications", "procedures"}:
+    if ops - asked - {"latest", "any"} or topic == "immunizations":
+        return None
+    if asked == {"length"} and topic != "procedures":
+        return "when_first" if not verbs & _ENDS else None
+    if topic == "conditions":
         return None
     if asked == {"why"} and topic == "medications":
         return "why_end" if "stop" in verbs else "why"
@@ -373,8 +434,9 @@ _LIST_VERBS: dict[str, set[str]] = {
     "procedures": {"undergo", "take", "measure"},
     "immunizations": {"vaccinate", "take"},
     "careplans": {"take", "start"},
+    "orders": {"take"},
 }
-_DATED_TOPICS = {"immunizations", "procedures", "reports", "documents"}
+_DATED_TOPICS = {"immunizations", "procedures", "reports", "documents", "orders"}
 
 
 def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
@@ -388,7 +450,7 @@ def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
         return ()
     if verbs & {"stop", "resolve"}:
         status = "inactive"
-    ops = set(clause.ops - {"list", "any", "all"})
+    ops = set(clause.ops - {"list", "any", "all"} - ({"why"} if topic == "orders" else set()))
     if topic in {"medications", "conditions"}:
         return _standing(clause, topic, status, ops)
     if status == "inactive" and topic not in {"procedures", "immunizations", "reports"}:

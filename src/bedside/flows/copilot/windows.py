@@ -153,7 +153,7 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
     number = number_of(spelled[0])
     unit, end = (spelled[1], index + 3) if number and len(spelled) > 1 else (spelled[0], index + 2)
     if number is None:
-        rolling = tokens[index] == "past" or {"over", "the"} & set(tokens[at:index])
+        rolling = tokens[index] == "past" or {"over", "the", "in"} & set(tokens[at:index])
         if index == at or not rolling:
             return None
         number = 1
@@ -173,7 +173,7 @@ def _of_calendar(tokens: Sequence[str], at: int, index: int, today: date) -> Fou
     back = {"this": 0, "last": 1, "previous": 1}.get(which)
     month = what in (["month"], ["mth"])
     # "Over the last year" counts back from today.
-    rolling = back == 1 and {"over", "the", "within", "during"} & set(tokens[at:index])
+    rolling = back == 1 and {"over", "the", "within", "during", "in"} & set(tokens[at:index])
     if back is None or rolling or not (month or what == ["year"]):
         return None
     first = _months_back(today.replace(day=1), back) if month else date(today.year - back, 1, 1)

@@ -42,6 +42,7 @@ from bedside.flows.copilot.standing import (
 from bedside.flows.copilot.summary import write_summary
 from bedside.flows.copilot.together import tell_together
 from bedside.flows.copilot.tools.events import is_active, thing_name
+from bedside.flows.copilot.tools.family import tell_family
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined, words_in
 from bedside.flows.copilot.windows import day_text
@@ -206,6 +207,7 @@ def _grounded(
     for entity in entities:
         tell_conflicts(entity, record, sheet)
         tell_together(entity, record, sheet, tables=(view.opened.data or {}).get("interactions"))
+    entities = _of_family(parsed, record, sheet, entities)
     of_medicines = view.plan.intent in _MEDICINES or "medications" in parsed.topics
     _contradictions(record, parsed, sheet, limit, medicines=of_medicines)
     for entity in entities:
@@ -229,6 +231,16 @@ def _grounded(
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
+
+
+def _of_family(
+    parsed: Parsed, record: RecordFacts, sheet: Sheet, entities: tuple[Entity, ...]
+) -> tuple[Entity, ...]:
+    """Tell what relatives have, where they are asked about; problems are then not the patient's."""
+    if "family_history" not in parsed.topics:
+        return entities
+    tell_family(record.of("family_history"), sheet)
+    return tuple(one for one in entities if one.kind != "condition")
 
 
 def _reason(entity: Entity, view: View[Nothing], record: RecordFacts, sheet: Sheet) -> None:

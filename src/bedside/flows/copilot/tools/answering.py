@@ -8,7 +8,9 @@ from bedside.core.turn import Draft
 from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.tools.allergies import answer_allergies, warn_of_allergy
+from bedside.flows.copilot.tools.anchors import anchored
 from bedside.flows.copilot.tools.events import answer_event
+from bedside.flows.copilot.tools.family import answer_family
 from bedside.flows.copilot.tools.figures import answer_figures
 from bedside.flows.copilot.tools.lists import answer_list
 from bedside.flows.copilot.tools.panels import answer_group, answer_panel
@@ -28,6 +30,11 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
     for query in queries:
         if not query.field:
             sheet.gap()
+        if query.anchor is not None:
+            settled = anchored(query, record, sheet)
+            if settled is None:
+                return None
+            query = settled  # noqa: PLW2901
         if query.window is not None:
             sheet.calculated(f"asked {query.window.said}")
         if not _answer(query, record, sheet, today):
@@ -49,6 +56,8 @@ def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> boo
             if query.entity is not None and query.entity.kind == "panel":
                 return answer_panel(query, record, sheet)
             return answer_figures(query, record, sheet)
+        case "family_history" if query.ask == "any":
+            return answer_family(query, record, sheet)
         case _ if query.entity is not None:
             answered = answer_event(query, record, sheet)
             if answered and query.topic == "medications" and query.ask in {"any", "dose"}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from difflib import SequenceMatcher
 
@@ -16,7 +17,7 @@ from bedside.flows.copilot.windows import day_text
 from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
 
-__all__ = ["answer_event", "is_active", "mentions", "thing_name"]
+__all__ = ["answer_event", "given_for", "is_active", "mentions", "thing_name"]
 
 _ACTIVE = {
     "medications": {"active"},
@@ -74,6 +75,8 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         return False
     category: Category = query.topic  # type: ignore[assignment]
     everything = record.of(category)
+    if query.ask == "for":
+        return _for(query.entity, everything, sheet)
     all_named = matching(query.entity, everything)
     if query.topic == "procedures":
         all_named += matching(query.entity, record.of("reports"))
@@ -422,6 +425,36 @@ def _why(query: Query, named: list[Fact], _: RecordFacts, sheet: Sheet) -> bool:
         reasons = "" if ended else f"for {', '.join(fact.reasons)}: "
         sheet.say(f"{_sentence(reasons)}{_line(fact)} {sheet.cite(fact)}.")
     return bool(told)
+
+
+def given_for(entity: Entity, medicines: Sequence[Fact]) -> list[Fact]:
+    """The medicines whose own entries name the problem as what they are for."""
+    return [
+        fact
+        for fact in medicines
+        if any(matching(entity, (replace(fact, name=one, synonyms=()),)) for one in fact.reasons)
+    ]
+
+
+def _for(entity: Entity, medicines: Sequence[Fact], sheet: Sheet) -> bool:
+    """What is taken for a problem, by the reasons that orders name; which orders name none."""
+    given = given_for(entity, medicines)
+    standing = _distinct([fact for fact in given if is_active(fact)])
+    name = thing_name(entity)
+    if standing:
+        sheet.count(f"Current medicines ordered for {name}:")
+        _entries(standing, sheet)
+    elif not given:
+        sheet.say(f"No order of a medicine names {name} as its reason.")
+        sheet.missing(f"a medicine ordered for {name}")
+    else:
+        past = _distinct(given)[:_MOST_NAMED]
+        sheet.say(f"For {name} no current medicine; in the past: {_each(past, sheet)}.")
+    silent = _distinct([fact for fact in medicines if is_active(fact) and not fact.reasons])
+    if silent:
+        names = "; ".join(f"{plain_name(f)} {sheet.cite(f)}" for f in silent[:_MOST_NAMED])
+        sheet.say(f"Current with no reason recorded: {names}.")
+    return True
 
 
 _ASKS: dict[str, Callable[[Query, list[Fact], RecordFacts, Sheet], bool]] = {

@@ -66,13 +66,16 @@ def _none(
     sheet.missing(f"{name}{span}")
     if everything:
         newest = everything[-1]
-        sheet.say(f"No {name} is recorded{span}.")
+        sheet.say(f"No {_inside(name)} is recorded{span}.")
         sheet.say(
             f"Outside that time the record has {_plural(len(everything), 'reading')}, the newest "
             f"{newest.dated} {sheet.cite(newest.fact)}."
         )
+        sheet.calculated(f"{_plural(len(everything), 'reading')} in all")
     else:
-        sheet.say(f"No {name} is recorded: no such result was found in this patient's record.")
+        sheet.say(
+            f"No {_inside(name)} is recorded: no such result was found in this patient's record."
+        )
     for key in _KIN.get(query.entity.key, ()) if query.entity is not None else ():
         kin = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
         if kin:
@@ -85,6 +88,12 @@ def _none(
 
 def _plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _inside(name: str) -> str:
+    """A test's name as it stands inside a sentence: "blood pressure", "HbA1c", "eGFR"."""
+    first = name.partition(" ")[0]
+    return name[:1].lower() + name[1:] if first[1:].islower() else name
 
 
 def _stale(reading: Reading) -> str:
@@ -147,7 +156,7 @@ def _latest_against(query: Query, name: str, found: list[Reading], sheet: Sheet)
         return False
     lead = f"Yes, it is {bound.said}." if over else "No."
     sheet.say(
-        f"{lead} The latest {name} is {newest.dated}{_stale(newest)} {sheet.cite(newest.fact)}; "
+        f"{lead} The latest {_inside(name)} is {newest.dated}{_stale(newest)} {sheet.cite(newest.fact)}; "
         f"the bound asked is {bound.figures}."
     )
     sheet.calculated(f"bound {bound.figures}")
@@ -159,7 +168,7 @@ def _previous(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if not earlier:
         sheet.say(
-            f"No {name} before the latest one is recorded; the only one is "
+            f"No {_inside(name)} before the latest one is recorded; the only one is "
             f"{newest.dated} {sheet.cite(newest.fact)}."
         )
         sheet.missing(f"{name} before the latest")
@@ -178,7 +187,7 @@ def _first(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     if not dated:
         return False
     oldest = dated[0]
-    sheet.say(f"First recorded {name}: {oldest.dated} {sheet.cite(oldest.fact)}.")
+    sheet.say(f"First recorded {_inside(name)}: {oldest.dated} {sheet.cite(oldest.fact)}.")
     _same_time(oldest, dated, sheet)
     if len(dated) > 1:
         sheet.say(f"The latest is {dated[-1].dated} {sheet.cite(dated[-1].fact)}.")
@@ -203,7 +212,7 @@ def _extreme(query: Query, name: str, found: list[Reading], sheet: Sheet) -> boo
     word = "Highest" if highest else "Lowest"
     chosen = same[-1]
     span = f" {query.window.said}" if query.window is not None else ""
-    sheet.say(f"{word} {name}{span}: {chosen.dated} {sheet.cite(chosen.fact)}.")
+    sheet.say(f"{word} {_inside(name)}{span}: {chosen.dated} {sheet.cite(chosen.fact)}.")
     if len(same) > 1:
         others = "; ".join(f"{_day(one)} {sheet.cite(one.fact)}" for one in same[-2:-7:-1])
         sheet.say(f"The same value also on {others}.")
@@ -241,7 +250,7 @@ def _average(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     many = _plural(len(kept), "reading")
     marks = sheet.cite(kept[0].fact, *(one.fact for one in kept[-_MOST_LISTED:]))
     span = f"{_day(kept[0])} to {_day(kept[-1])}" if len(kept) > 1 else _day(kept[0])
-    sheet.say(f"Average {name}: {mean}{unit} over {many}, {span} {marks}.")
+    sheet.say(f"Average {_inside(name)}: {mean}{unit} over {many}, {span} {marks}.")
     if len(sums) <= _LONGEST_SUM:
         sheet.say(f"Calculated: {sums} = {mean} {sheet.cite(kept[-1].fact)}.")
     sheet.calculated(f"average {name} {mean}{unit} over {many}, {span}")
@@ -282,7 +291,7 @@ def _count(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     if not chosen:
         best = found[-1]
         sheet.say(
-            f"0 of {_plural(len(found), 'reading')} of {name}{span} were{bound}; "
+            f"0 of {_plural(len(found), 'reading')} of {_inside(name)}{span} were{bound}; "
             f"the latest is {best.dated} {sheet.cite(best.fact)}."
         )
         sheet.calculated(f"0 of {len(found)} readings{bound}")
@@ -316,14 +325,14 @@ def _list(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     bound = f" {query.threshold.said}" if query.threshold is not None else ""
     shown = chosen[-(query.last or _MOST_LISTED) :]
     if query.last is not None:
-        lead = f"Last {len(shown)} readings of {name}" if len(shown) > 1 else f"{name}"
+        lead = f"Last {len(shown)} readings of {_inside(name)}" if len(shown) > 1 else f"{name}"
         if len(shown) < query.last:
             lead += f" (only {len(shown)} recorded{span})"
     else:
-        lead = f"{_plural(len(chosen), 'reading')} of {name}{span}{bound}"
+        lead = f"{_plural(len(chosen), 'reading')} of {_inside(name)}{span}{bound}"
         if len(shown) < len(chosen):
             lead += f", the latest {len(shown)}"
-    sheet.count(f"{lead}, newest first:")
+    sheet.count(f"{lead}{', newest first' if len(shown) > 1 else ''}:")
     for one in reversed(shown):
         sheet.say(f"- {_day(one)}: {one.shown}{_stale(one)} {sheet.cite(one.fact)}")
     sheet.calculated(f"listed {len(shown)} of {len(chosen)} readings")
@@ -337,7 +346,7 @@ def _any(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
         if query.window is not None and len(found) > 1:
             return _any_listed(f"{name}{span}", found, sheet)
         sheet.say(
-            f"Yes: {_plural(len(found), 'reading')} of {name}{span}, the latest "
+            f"Yes: {_plural(len(found), 'reading')} of {_inside(name)}{span}, the latest "
             f"{last.dated}{_stale(last)} {sheet.cite(last.fact)}."
         )
         if len(found) > 1:
@@ -354,7 +363,7 @@ def _any(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     many = _plural(len(found), "reading")
     if not kept:
         sheet.say(
-            f"No. The {word} of {many} of {name}{span} is {edge.dated} {sheet.cite(edge.fact)}; "
+            f"No. The {word} of {many} of {_inside(name)}{span} is {edge.dated} {sheet.cite(edge.fact)}; "
             f"the bound asked is {query.threshold.figures}."
         )
         sheet.calculated(f"0 of {many} {bound}")
@@ -432,7 +441,7 @@ def _change(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool
     earlier = [one for one in found if one.fact.when != newest.fact.when]
     if not earlier:
         sheet.say(
-            f"Only one {name} is recorded, so there is nothing to compare: "
+            f"Only one {_inside(name)} is recorded, so there is nothing to compare: "
             f"{newest.dated} {sheet.cite(newest.fact)}."
         )
         sheet.missing(f"an earlier {name}")
@@ -475,9 +484,9 @@ def _trend(query: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:
     if len(found) == 1:
         only = found[0]
         sheet.say(
-            f"Only one {name} is recorded, so no trend can be read: {only.dated} {sheet.cite(only.fact)}."
+            f"Only one {_inside(name)} is recorded, so no trend can be read: {only.dated} {sheet.cite(only.fact)}."
         )
-        sheet.missing(f"further readings of {name}")
+        sheet.missing(f"further readings of {_inside(name)}")
         return True
     first, last = found[0], found[-1]
     span = f" {query.window.said}" if query.window is not None else ""
@@ -509,13 +518,11 @@ def _course(found: Sequence[Reading]) -> str:
     late = sum(figures[-half:], Decimal(0)) / half
     early = sum(figures[:half], Decimal(0)) / half
     small = abs(ends) <= abs(figures[0]) * Decimal("0.05")
-    if small:
-        return "is little changed overall"
     if ends > 0 and late > early:
-        return "rose"
+        return "rose slightly" if small else "rose"
     if ends < 0 and late < early:
-        return "fell"
-    return "went up and down"
+        return "fell slightly" if small else "fell"
+    return "is little changed overall" if small else "went up and down"
 
 
 _ASKS: dict[str, Callable[[Query, str, list[Reading], Sheet], bool]] = {

@@ -111,7 +111,16 @@ def _line(group: Sequence[Fact]) -> str:
             end = newest.end.date() if newest.end is not None else None
             ended = f", ended {day_text(end)}" if end is not None else ""
             return f"{name}: {newest.status or 'status not recorded'}, since {when_text(newest)}{ended}{again}"
-        case "careplans" | "goals" | "orders":
+        case "orders":
+            said = ", ".join(part for part in (newest.status, newest.severity) if part)
+            reasons = f", for {', '.join(newest.reasons)}" if newest.reasons else ""
+            status = f" ({said})" if said else ""
+            return f"{name}{status}, {when_text(newest)}{again}{reasons}{stale}"
+        case "family_history":
+            return (
+                f"{name}: {newest.text_value or 'no condition named'}, {when_text(newest)}{again}"
+            )
+        case "careplans" | "goals":
             status = f" ({newest.status})" if newest.status else ""
             return f"{name}{status}, {when_text(newest)}{again}"
         case "alerts":

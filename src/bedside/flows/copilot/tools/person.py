@@ -51,6 +51,13 @@ def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today
             f"Identifiers: {', '.join(person.identifiers)}" if person.identifiers else "",
         ),
     }
+    if query.field == "national":
+        known = f"; those recorded, of no stated kind: {', '.join(person.identifiers)}"
+        sheet.say(
+            f"No number of that kind is recorded{known if person.identifiers else ''} {mark}."
+        )
+        sheet.missing("a national identifier")
+        return True
     if query.field in plain:
         what, said = plain[query.field]
         sheet.say(f"{said or f'No {what} is recorded'} {mark}.")

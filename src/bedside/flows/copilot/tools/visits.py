@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["answer_visits"]
+__all__ = ["answer_visits", "of_class"]
 
 _CLASSES = {
     "inpatient": {"imp", "inpatient", "acute", "nonac", "ss", "obsenc"},
@@ -38,9 +40,8 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         return False
     found = [
         fact
-        for fact in everything
-        if (not query.visit or fact.group.lower() in _CLASSES[query.visit])
-        and (query.window is None or query.window.holds(day_of(fact)))
+        for fact in of_class(query.visit, everything)
+        if query.window is None or query.window.holds(day_of(fact))
     ]
     noun = _NAMES[query.visit]
     span = f" {query.window.said}" if query.window is not None else ""
@@ -82,6 +83,11 @@ def answer_visits(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.say(f"- the first: {when_text(oldest)}, {_what(oldest)} {sheet.cite(oldest)}")
         sheet.count(f"- and {len(found) - len(shown) - 1} between")
     return True
+
+
+def of_class(visit: str, facts: Sequence[Fact]) -> list[Fact]:
+    """The encounters of a class of visit, all of them for "", in the given order."""
+    return [fact for fact in facts if not visit or fact.group.lower() in _CLASSES[visit]]
 
 
 def _nearest(query: Query, everything: tuple[Fact, ...], sheet: Sheet) -> None:
