@@ -39,6 +39,10 @@ class HandClock:
         return self.at
 
 
+HANGS = "\0hangs"
+"""A step's piece that never comes."""
+
+
 class InProcess:
     """A provider that plays its steps; the last one repeats. It remembers calls and closings."""
 
@@ -61,6 +65,8 @@ class InProcess:
             for piece in step:
                 if isinstance(piece, Failure):
                     raise piece
+                if piece == HANGS:
+                    await asyncio.Event().wait()
                 yield piece
         finally:
             self.closed += 1
@@ -134,7 +140,7 @@ def test_every_call_is_recorded_failed_ones_first_with_tokens_and_cost() -> None
     events = bench.ask()
     assert [type(each) for each in events] == [Delta, Ended, Ended]
     failed, answered = events[1:]
-    assert (failed.outcome, failed.cost_usd) == ("overloaded_529", None)
+    assert (failed.outcome, failed.cost_usd) == ("overloaded_529", "0")  # no tokens, no bill
     assert (answered.outcome, answered.cost_usd) == ("ok", "0.00002")  # 10 x 1 + 5 x 2
     assert (answered.model, answered.provider, answered.role) == ("one", "openai", "writer")
 
@@ -198,6 +204,32 @@ def test_a_consumer_that_leaves_closes_the_provider_and_says_nothing_to_the_brea
         asyncio.run(leave())
     assert openai.closed == 7
     assert bench.ask()
+
+
+@pytest.mark.requirement("EN-M5")
+def test_a_cancelled_call_is_told_with_those_before_it_and_its_cost_is_not_known() -> None:
+    openai = InProcess("openai", failing("overloaded", status=529), ["One ", HANGS])
+    bench = Bench("openai:one", openai)
+
+    async def leave() -> tuple[object, ...]:
+        async def consume() -> None:
+            async for _ in bench.gateway.stream(prompt_of(), route=Route(role="writer")):
+                started.set()
+
+        started = asyncio.Event()
+        task = asyncio.ensure_future(consume())
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as left:
+            await task
+        return left.value.args
+
+    before, under_way = asyncio.run(leave())
+    assert isinstance(before, Ended)
+    assert isinstance(under_way, Ended)
+    assert (before.outcome, before.cost_usd) == ("overloaded_529", "0")
+    assert (under_way.outcome, under_way.cost_usd, under_way.model) == ("cancelled", None, "one")
+    assert openai.closed == 2
 
 
 @pytest.mark.requirement("EN-M6")

@@ -123,10 +123,11 @@ def ended(cost: str | None, **counts: int | None) -> Ended:
     return Ended(usage=usage(**counts), model="m", cost_usd=cost)
 
 
-def test_a_total_is_unknown_as_soon_as_one_call_with_tokens_is() -> None:
+def test_a_total_is_unknown_as_soon_as_one_call_is() -> None:
     assert total([]) == 0
     assert total([ended("0.1", input=1), ended("0.02", input=1)]) == Decimal("0.12")
-    assert total([ended("0.1", input=1), ended(None)]) == Decimal("0.1")
+    assert total([ended("0.1", input=1), ended("0")]) == Decimal("0.1")
+    assert total([ended("0.1", input=1), ended(None)]) is None
     assert total([ended("0.1", input=1), ended(None, input=5)]) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -192,3 +193,53 @@ def test_a_models_reported_usage_corrects_the_counts_of_later_sessions(demo_home
         third = run(demo_home, tmp_path, provider, "openai:m")
     assert 1.45 <= third["receipt"]["factor"] <= 1.55
     assert third["receipt"]["total"] <= third["receipt"]["limit"]
+
+
+@pytest.mark.requirement("EN-M5")
+@pytest.mark.parametrize("name", ["openai", "anthropic", "openrouter", "bedrock"])
+def test_a_turn_that_is_cancelled_names_the_call_that_was_under_way(demo_home, tmp_path, name):
+    copy = tmp_path / "home"
+    shutil.copytree(demo_home, copy)
+    with FakeProvider([Said(text="Never said.", first_s=60)]) as provider:
+        environ = {
+            "BEDSIDE_EMBEDDER": "none", "BEDSIDE_WRITER": f"{name}:m",
+            "OPENAI_BASE_URL": provider.address("openai"),
+            "ANTHROPIC_BASE_URL": provider.address("anthropic"),
+            "OPENROUTER_BASE_URL": provider.address("openrouter"),
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": provider.address("bedrock"), **KEYS,
+        }  # fmt: skip
+
+        async def go():
+            engine = build_engine(load_settings(home=copy, environ=environ))
+            try:
+                running = engine.asker.start(Ask(question=QUESTION, patient=P), engine.local())
+                with anyio.fail_after(60):
+                    while not provider.requests:  # noqa: ASYNC110 - a thread of its own
+                        await anyio.sleep(0.01)
+                running.task.cancel()
+                with anyio.fail_after(10), pytest.raises(asyncio.CancelledError):
+                    await running.task
+                (listed,) = (await engine.turns_of(P, engine.local()))[:1]
+                return await engine.turn(listed["turn_id"], engine.local())
+            finally:
+                await engine.close()
+
+        turn = anyio.run(go)
+    (call,) = turn["calls"]
+    assert (call["provider"], call["model"], call["outcome"]) == (name, "m", "cancelled")
+    assert call["cost_usd"] is None
+    assert turn["cost_usd"] is None
+    assert turn["status"] == "incomplete"
+    assert turn["egress"] == "none"  # the provider is on loopback
+
+
+@pytest.mark.requirement("EN-M4")
+def test_a_turn_whose_first_provider_refused_still_knows_its_cost(demo_home, tmp_path):
+    script = {
+        "openai": [Fault(kind="rate_limited_bare")],
+        "anthropic": [Said(text="I cannot tell from the sources.", input=4_000, output=100)],
+    }
+    with FakeProvider(script) as provider:
+        turn = run(demo_home, tmp_path, provider, "openai:gpt-x,anthropic:claude-sonnet-4-6")
+    assert [call["outcome"] for call in turn["calls"]] == ["rate_limited_429", "ok"]
+    assert turn["cost_usd"] == pytest.approx(4_000 * 3e-6 + 100 * 15e-6)  # the published prices

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, TypeVar
 
 from bedside.context import prompt_hash, receipt
@@ -12,6 +11,7 @@ from bedside.core.source import Source
 from bedside.core.turn import Citation, Ended, Finding, Got, Lost
 from bedside.flows.flow import Done, Flow, Opened, View
 from bedside.knowledge.needs import Hits
+from bedside.models.prices import total
 from bedside.record.needs import RecordFacts
 
 __all__ = ["citation", "prompt_parts", "turn_body", "unanswered_body"]
@@ -151,7 +151,7 @@ def unanswered_body(
     """The turn JSON of a turn that did not end with a verdict: cut, refused, or still running.
 
     `answer` is what was released before it was cut, each sentence after its checks. `egress` is
-    "unknown" where a call was under way, since nobody reported how it went.
+    "unknown", and so is the cost, where a call was under way and nobody reported how it went.
     """
     return {
         "turn_id": turn,
@@ -172,7 +172,7 @@ def unanswered_body(
         "plan": {"intent": "", "categories": [], "source": "fallback", "queries": [], "mode": ""},
         "receipt": None,
         "calls": [_call(call) for call in calls],
-        "cost_usd": _cost(calls),
+        "cost_usd": None if egress == "unknown" else _cost(calls),
         "ms": None if ms is None else round(ms, 1),
         "trace_id": turn,
         "basis": {"record_as_of": None, "knowledge": {}, "prompt_hash": None, "engine": version},
@@ -264,13 +264,8 @@ def _call(call: Ended) -> dict[str, Any]:
 
 
 def _cost(calls: Sequence[Ended]) -> float | None:
-    """The sum; 0 where nothing was called, `None` where any call's cost is unknown."""
-    total = Decimal(0)
-    for call in calls:
-        if call.cost_usd is None:
-            return None
-        total += Decimal(call.cost_usd)
-    return float(total)
+    found = total(calls)
+    return None if found is None else float(found)
 
 
 def _record_as_of(records: Sequence[RecordFacts]) -> str | None:

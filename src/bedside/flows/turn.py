@@ -120,6 +120,9 @@ async def turn(
     try:
         return await _through(flows(request, opened), request, opened, io, out, trace, shown)
     except BaseException as error:
+        if under_way := [one for one in error.args if isinstance(one, Ended)]:
+            trace.calls.extend(under_way)
+            trace.asking = False
         cut = "cancelled" if not isinstance(error, Exception) else type(error).__name__
         with suppress(BedsideError):  # it ended already, was taken over, or the store is down
             await io.store.abandon(opened, why=cut, trace=trace, shown="".join(shown))

@@ -47,6 +47,13 @@ class Failure(Exception):
         self.usage: Mapping[str, int | None] = {}
 
     @property
+    def free(self) -> bool:
+        """True where nothing was computed: no provider was reached, or it answered with an error."""
+        if any(count is not None for count in self.usage.values()):
+            return False
+        return self.status is not None or self.kind in {"refused", "no_key"}
+
+    @property
     def outcome(self) -> str:
         """What `Ended.outcome` records: the kind, with the status where there is one."""
         return self.kind if self.status is None else f"{self.kind}_{self.status}"

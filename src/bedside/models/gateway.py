@@ -111,8 +111,9 @@ class Chain:
 
         Raises:
             NoModel: the chain is empty, spent, or out of time; `calls` holds what was tried.
+            CancelledError: as it came, with one `Ended` in its `args` for each call made, the last
+                of them "cancelled".
         """
-        seconds = deadline_ms / 1000
         chain = self._config.chain(route.role)
         if not chain:
             raise NoModel
@@ -124,14 +125,27 @@ class Chain:
             schema=schema,
             output=output,
             images=tuple(images),
-            end_by=self._clock.monotonic() + seconds,
-            seconds=seconds,
+            end_by=self._clock.monotonic() + deadline_ms / 1000,
+            seconds=deadline_ms / 1000,
         )
         failed: list[Ended] = []
+        try:
+            async with aclosing(self._through(chain, ask, failed)) as events:
+                async for event in events:
+                    yield event
+        except asyncio.CancelledError as cancelled:
+            # Whoever accounts for the turn finds there what was tried and what was under way.
+            cancelled.args = (*cancelled.args, *failed)
+            raise
+
+    async def _through(
+        self, chain: Sequence[Link], ask: _Ask, failed: list[Ended]
+    ) -> AsyncGenerator[Event, None]:
+        """Down the chain until one link answers; `failed` takes what was tried before."""
         spent: dict[str, int] = {}
         why = ""
         for link in chain:
-            if not may_go(link.provider, route=route, config=self._config):
+            if not may_go(link.provider, route=ask.route, config=self._config):
                 failed.append(self._ended(link, ask, outcome="skipped_egress"))
                 why = f"{link.provider} is not in egress.allow"
                 continue
@@ -149,7 +163,7 @@ class Chain:
                     yield event
             why = failed[-1].outcome if failed else why
             if self._clock.monotonic() >= ask.end_by:
-                why = f"no content within {seconds:g} s"
+                why = f"no content within {ask.seconds:g} s"
                 break
         raise NoModel(f"no model answered: {why}", failed)
 
@@ -183,6 +197,9 @@ class Chain:
             finally:
                 if not settled:  # the consumer left: that says nothing about the provider
                     breaker.forget()
+                    failed.append(
+                        self._ended(link, ask, outcome="cancelled", ms=self._since(begun))
+                    )
             if failure is None:
                 return
             rule = RULES[failure.kind]
@@ -295,6 +312,7 @@ class Chain:
             usage=failure.usage or NO_USAGE,
             ms=self._since(begun),
             cut=cut,
+            cost="0" if failure.free else None,
         )
 
     def _since(self, begun: float) -> float:
@@ -303,7 +321,9 @@ class Chain:
     def _ended(self, link: Link, ask: _Ask, *, outcome: str, **more: Any) -> Ended:
         usage = more.pop("usage", NO_USAGE)
         cost = more.pop("cost", None)
-        if cost is None and not outcome.startswith("skipped"):
+        if outcome.startswith("skipped"):
+            cost = "0"
+        elif cost is None:
             found = self._prices.cost(link, usage)
             cost = None if found is None else str(found)
         return Ended(

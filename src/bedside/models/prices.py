@@ -187,15 +187,10 @@ def bundled_prices() -> Prices:
 
 
 def total(calls: Iterable[Ended]) -> Decimal | None:
-    """US dollars of several calls; `None` as soon as one that used tokens has no known cost.
-
-    A call that failed before it used anything (no token count at all) adds nothing. No calls
-    cost 0.
-    """
+    """US dollars of several calls, `None` where the cost of any is unknown. No calls cost 0."""
     sum_ = Decimal(0)
     for call in calls:
-        if call.cost_usd is not None:
-            sum_ += Decimal(call.cost_usd)
-        elif any(count is not None for count in call.usage.values()):
+        if call.cost_usd is None:
             return None
+        sum_ += Decimal(call.cost_usd)
     return sum_

@@ -13,6 +13,7 @@ from bedside.core.ids import ActorId, PatientId, SessionId, TenantId, TurnId
 from bedside.core.turn import Got, TurnRequest
 from bedside.flows.briefing import BRIEFING
 from bedside.flows.flow import Opened, View
+from bedside.flows.ready import ready
 from bedside.knowledge.needs import SearchNeed
 from bedside.record.fetch import fetch
 from bedside.settings import load_settings
@@ -77,12 +78,14 @@ def test_a_model_without_tools_gets_passages_that_rules_looked_up(demo_home):
 
 @pytest.mark.requirement("BR-17")
 def test_a_model_with_tools_gets_the_loop_and_its_budget(demo_home):
-    step = BRIEFING.next(view_of(demo_home, frozenset({"model", "tools"})))
+    view = view_of(demo_home, frozenset({"model", "tools"}))
+    step = BRIEFING.next(view)
     assert step is not None
     assert [tool.name for tool in step.tools] == ["search_clinical_guidelines"]
     assert (step.calls, step.uses, step.repairs) == (4, 3, 1)
     assert (step.budget.limit, step.budget.loop, step.budget.output) == (16_000, 7_500, 4_096)
-    assert step.budget.overhead > 100  # the tool's schema is counted
+    budget = ready(step, view, view.opened.numbering).step.budget
+    assert budget.overhead > 400  # the tool's schema is counted, and the answer's
     assert "clinical_guidelines" not in [block.name for block in step.blocks]
 
 
