@@ -127,7 +127,7 @@ def test_what_nobody_named_is_no_answer_to_a_look_up(full):
     draft = answer(turn("ABPI status", full.build()))
     assert draft.text.startswith('Nothing in the record was matched to "abpi".')
     assert "smoker" not in draft.text
-    assert draft.missing == ("gbs",)
+    assert draft.missing == ("abpi",)
 
 
 def test_an_abbreviated_class_finds_the_medicine(full):
