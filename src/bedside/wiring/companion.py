@@ -353,7 +353,7 @@ def _drafts_by_rule(
         draft = tree.get("draft")
         if not draft:
             continue
-        if by_rule.setdefault(draft["id"], bool(tree["templated"])):
+        if by_rule.setdefault(draft["id"], draft.get("by") in {"rules", "person"}):
             found.append(draft["text"])
     return tuple(dict.fromkeys(found))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from bedside.core.turn import Change
 from bedside.core.value import value
@@ -89,11 +89,19 @@ def do(
     return acts[name]()
 
 
-def new_draft(state: Pair, person: str, kind: Kind, text: str) -> Written:
+def new_draft(
+    state: Pair,
+    person: str,
+    kind: Kind,
+    text: str,
+    *,
+    by: Literal["person", "rules", "model"] = "person",
+) -> Written:
     """A draft under the next id of its author ("draft-a2": the second of the first who joined)."""
     people = state.shared.people
     letter = "ab"[people.index(person)] if person in people[:2] else "a" if not people else "b"
-    return Written(id=f"draft-{letter}{len(state.mine.drafts) + 1}", kind=kind, text=text)
+    ident = f"draft-{letter}{len(state.mine.drafts) + 1}"
+    return Written(id=ident, kind=kind, text=text, by=by)
 
 
 class _Acting:

@@ -7,8 +7,9 @@ by template. Facts and summaries are made after the answer; nothing of them dela
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -158,7 +159,7 @@ def _no_more(view: View[Pair]) -> tuple[Any, ...]:
     return ()
 
 
-_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed", "wish", "told"})
+_AS_IT_STANDS = frozenset({"danger", "halted", "resumed", "deed", "done", "wish", "told"})
 """Kinds of answers that come in the same words each time: where help is, and what was done."""
 _OWN_WORDS = frozenset({"inner", "first"})
 """Kinds whose rules write the reply themselves, whichever side flow a model would be asked for."""
@@ -281,7 +282,7 @@ def _model_draft(view: View[Pair]) -> Any:
     state = turn.move.state
     if any(one.author == _person(view) for one in state.shared.live(kind)):
         return None
-    return new_draft(state, _person(view), kind, tags.draft[:2_000])
+    return new_draft(state, _person(view), kind, tags.draft[:2_000], by="model")
 
 
 def _by_rule(name: str, unaided: Any) -> Step[Pair]:
@@ -332,7 +333,7 @@ def _reply(view: View[Pair], turn: Turn, *, side: str = "", lead: str = "") -> S
         layout="balanced",
         route=replace(route, thinking=thinking if route.role == "writer" else 0),
         decoder=partial(TagDecoder, lead=lead),
-        checks=(_CIVIL, _civil(tables)),
+        checks=(_CIVIL, _civil(tables), _no_go_between(made.state.shared.other(_person(view)))),
         unaided=_unwritten if lead else _templated,
         release=declared["release"] if declared else "sentence",
         repairs=0,
@@ -349,6 +350,25 @@ def _civil(tables: Tables) -> Check:
         return (
             Finding(id="CM-14", want="remove", otherwise="remove", detail="attacking_language"),
         )
+
+    return check
+
+
+def _no_go_between(other: str | None) -> Check:
+    """No sentence says what the other told the guide, or tells the person to leave: neither is ever known or ours."""
+    who = "|".join(("he", "she", "they", *((re.escape(other),) if other else ())))
+    form = re.compile(
+        rf"\b(?:{who})(?: has| have| also|'s|'ve)*(?: already)? (?:told|said to|wrote to|written to|confided in|shared with|"
+        rf"mentioned to|admitted to) me\b|\bwhat (?:{who}) (?:told|said to|wrote to) me\b|"
+        r"\byou (?:should|must|ought to|need to|have to|had better) (?:leave|divorce|forgive|stay with|break up|separate)\b",
+        re.IGNORECASE,
+    )
+
+    def check(draft: Draft, assembly: Assembly) -> Sequence[Finding]:
+        del assembly
+        if not draft.by.startswith("model") or not form.search(draft.text):
+            return ()
+        return (Finding(id="CM-11", want="remove", otherwise="remove", detail="go_between"),)
 
     return check
 
@@ -396,15 +416,13 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
         "person": _person(view),
         "stage": made.stage.id,
         "stage_name": made.stage.name,
-        "draft": {"id": latest.id, "kind": latest.kind, "text": latest.text, "state": latest.state}
-        if latest
-        else None,
+        "draft": asdict(latest) if latest else None,
         "dispatch": tags.dispatch
         or made.dispatch
         or (made.side if made.kind not in _OWN_WORDS else None)
         or None,
         "intensity": tags.intensity or made.said.intensity,
-        "templated": not any(done.draft.by.startswith("model") for done in _shown(view)),
+        "templated": not _by_model(view),
         "space": state.mine.space or "conversation",
         "kept": _kept_field(view),
         "deed": {"name": made.deed, "outcome": _outcome(view)} if made.deed else None,
@@ -450,6 +468,25 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
     }
 
 
+def _by_model(view: View[Pair]) -> bool:
+    """Did a model write any of what is shown?"""
+    return any(
+        done.draft.by.startswith("model") and done.verdict.text.strip() for done in _shown(view)
+    )
+
+
+_HEARD_ASKED = re.compile(
+    r"\b(?:heard|understood|understand you|(?:got|have) (?:it|that|this|you) right|is that right|missing|missed|left out)\b"
+    r"[^.!?]*\?",
+    re.IGNORECASE,
+)
+
+
+def _asks_heard(view: View[Pair]) -> bool:
+    """Does what a model wrote ask whether the person feels heard? Only that question can be said yes to."""
+    return bool(_HEARD_ASKED.search(_said(view)))
+
+
 def _outcome(view: View[Pair]) -> str:
     found = _wish(view)
     return "refused" if found is not None and found[1] is None else _turn(view).move.note
@@ -487,9 +524,11 @@ def _changes(view: View[Pair]) -> tuple[Change, ...]:
             changes.append(
                 Change(part="mine", path="intensities", op="set", value=seen, by="model")
             )
-        if tags.heard and made.stage.id == 1 and made.state.mine.since >= made.stage.least_turns:
-            # The model's belief only makes its question count as asked; the person answers it.
-            changes.append(Change(part="mine", path="asked", op="set", value="heard", by="model"))
+    if made.stage.id == 1 and not made.fixed and _by_model(view):
+        # What the person will answer is what was asked: never the template's question.
+        ripe = made.state.mine.since >= made.stage.least_turns and _asks_heard(view)
+        value = "heard" if ripe else ""
+        changes.append(Change(part="mine", path="asked", op="set", value=value, by="model"))
     return tuple(changes)
 
 

@@ -13,7 +13,7 @@ from bedside.flows.companion.reading import Said
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Stage, Tables
 
-__all__ = ["KIND_OF", "confirms_heard", "stage_of"]
+__all__ = ["KIND_OF", "confirms_heard", "goes_along", "stage_of"]
 
 KIND_OF: dict[int, Kind] = {2: "statement", 3: "need", 4: "agreement"}
 """What is given out in each stage."""
@@ -33,6 +33,11 @@ def stage_of(state: Pair, tables: Tables) -> Stage:
     return tables.stages[number]
 
 
+def goes_along(said: Said) -> bool:
+    """Is a message no more than an "ok"?"""
+    return said.text.strip(" .!").lower() in _NO_ANSWER
+
+
 def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
     """Does the person confirm being heard: by a plain yes to that question, or of themselves?"""
     if stage.id != 1 or said.skip or said.stop or said.no or said.missed:
@@ -41,7 +46,7 @@ def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
         return state.mine.since > 0
     if state.mine.since < stage.least_turns:
         return False
-    if said.text.strip(" .!").lower() in _NO_ANSWER:
+    if goes_along(said):
         return False
     hedged = any(word in f" {said.text.lower()} " for word in (" but ", " except ", " although "))
     return state.mine.asked == "heard" and said.yes and not hedged and not said.question

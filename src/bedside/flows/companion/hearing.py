@@ -6,7 +6,7 @@ import re
 
 from bedside.language.sentences import sentences
 
-__all__ = ["assents", "feels_heard", "feels_missed"]
+__all__ = ["agrees", "assents", "feels_heard", "feels_missed", "has_read"]
 
 _HOW = (
     r"(?:so|much|better|really|truly|completely|fully|very|quite|totally|well|now|finally|deeply|"
@@ -42,10 +42,22 @@ _AGAINST = re.compile(
 _MISSED = re.compile(
     r"\byou (?:have not|haven't|did not|didn't|do not|don't|never|almost|still (?:do not|don't|have not))\b"
     r"(?: \w+)? ?(?:heard?|understood|understand|get|got|see|listen\w*)\b|"
+    r"\byou(?:'re| are) not (?:even |really )?(?:listening|hearing|understanding)\b|\byou aren't (?:listening|hearing)\b|"
     r"\byou (?:misunderst\w+|misheard)\b|\byou (?:got|get|understood|understand) (?:it|me|that) wrong\b|"
     rf"\bi(?:'m| am)? (?:do not|don't|not|never|hardly|barely|rarely|can't say i|cannot say i|can't say that i)"
     rf"(?: really| at all| quite)? (?:feel |feeling )(?:\w+ )?{_HEARD}\b|\bi feel (?:unheard|misunderstood)\b|"
     r"\b(?:that is|that's) not it\b"
+)
+_AGREES = re.compile(
+    r"\b(?:i|we)(?:'d| would| will|'ll| can| could| do)?(?: gladly| really| happily)? (?:love|like|try|do|agree|accept)"
+    r"(?: to| with)? ?(?:that|this|it|so|try)?(?: too)?\Z|\bi (?:can |do )?agree (?:that|with|to)\b|\bi(?:'m| am) (?:in|happy to|willing to|glad to)\b|"
+    r"\b(?:that|this|it|which)(?:'s| is| does| sounds| seems)?(?: really| only| quite| very| totally)? "
+    r"(?:fair(?: enough)?|matters?|good|fine|ok|okay|right|true|reasonable|makes sense)(?: to me)?\Z|"
+    r"\A(?:ok |okay )?(?:fair(?: enough)?|deal|agreed|gladly|done)\Z"
+)
+_READ = re.compile(
+    r"\A(?:i(?:'ve| have)? )?(?:just )?(?:read|received|seen|got) (?:it|that|this|\w+(?:'s)? (?:statement|text|words|message))\b|"
+    r"\A(?:it|that|this) (?:comes|came|is)(?: very| quite| pretty| really)? close\b"
 )
 _LATER = re.compile(
     r"\A(?:but|except|although|only|still|however|yet)\b|\b(?:missing|left out)\b|\?\Z"
@@ -69,14 +81,36 @@ def feels_missed(text: str) -> bool:
     return any(_MISSED.search(part) for part in _parts(text) if not part.endswith("?"))
 
 
+def agrees(text: str) -> bool:
+    """Does the person take what was put to them ("that's fair", "I'd try that"), without a reserve?"""
+    if re.search(r"\?|\b(?:but|except|although|unless|only if|not|never)\b|n't\b", text):
+        return False
+    return any(_AGREES.search(_plain_yes(part)) for part in _parts(text))
+
+
+def has_read(text: str) -> bool:
+    """Does the person say that they have read what they were given?"""
+    return any(_READ.match(_plain_yes(part)) for part in _parts(text)[:2])
+
+
+def _plain_yes(part: str) -> str:
+    """A sentence without the yes before or behind it."""
+    part = re.sub(r"\A(?:(?:yes|yeah|yep|ok|okay|sure|oh|good|well)\b[,. ]*)+(?=\w)", "", part)
+    return re.sub(r"[, ]+(?:yes|yeah|yep|indeed|of course)\Z", "", part)
+
+
 def assents(sentence: str) -> bool:
     """Is a sentence about the guide's hearing, or a plain assent? Such a one is not given back."""
     plain = " ".join(_parts(sentence))
-    return bool(_SAID.search(plain) or _RIGHT.search(plain) or _MISSED.search(plain))
+    bare = _plain_yes(plain)
+    forms = (_SAID, _RIGHT, _MISSED)
+    return any(form.search(plain) for form in forms) or bool(
+        _AGREES.match(bare) or _READ.match(bare)
+    )
 
 
 def _parts(text: str) -> list[str]:
-    plain = " ".join(text.lower().replace("’", "'").split())
+    plain = " ".join(text.lower().replace("’", "'").replace("thats ", "that's ").split())
     return [
         _WHOLE.sub("", plain[start:end]).strip().rstrip(".!,;: ") for start, end in sentences(plain)
     ]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from bedside.core.context import Item
 from bedside.flows.companion.kept import Reflection
+from bedside.flows.companion.mirror import asks
 from bedside.flows.companion.reading import is_act
-from bedside.flows.companion.talk import asks
 from bedside.language.sentences import sentences
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ any model is asked, so that no model's word can open it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import Any
 
@@ -13,8 +14,8 @@ from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
 from bedside.flows.companion.deeds import Deed, do, parse_act
-from bedside.flows.companion.gates import confirms_heard, stage_of
-from bedside.flows.companion.giving import give, theirs
+from bedside.flows.companion.gates import confirms_heard, goes_along, stage_of
+from bedside.flows.companion.giving import give, orders_giving, theirs
 from bedside.flows.companion.reading import Said, read
 from bedside.flows.companion.reconcile import gap_of
 from bedside.flows.companion.reduce import reduce
@@ -72,8 +73,10 @@ class Making:
         self.person = str(request.person or opened.grant.actor)
         self.state: Pair = opened.state
         self.changes: list[Change] = []
-        self.said = read(request.text if request.act is None else "", tables.words)
         self.before = stage_of(self.state, tables)
+        about = self.before.name == "perspective"  # there the question is what the other feels
+        text = request.text if request.act is None else ""
+        self.said = read(text, tables.words, of_other=about)
         self.voice = Voice(tables, self.state, self.person)
         self.shown: list[str] = []
 
@@ -122,7 +125,7 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     turn.begin()
     name, _, body = request.act[0].partition(":") if request.act else ("", "", "")
     body = request.act[1] if request.act else body
-    danger = danger_in(request.text if not name else body, safety)
+    danger = danger_in(request.text if not name else body)
     if danger is not None and danger.level == "stop":
         turn.put("mine", "halted", "set", danger.kind)
         text = turn.voice.say(safety["texts"][danger.kind], help=helped)
@@ -217,14 +220,12 @@ def _spoken(turn: Making, *, concern: str) -> Move:
         )
     if turn.state.mine.space:
         return _inner(turn, concern, wish)
+    if turn.opened.state.mine.turns and (plain := _told_plainly(turn)):
+        return turn.made("told", fixed="\n\n".join(one for one in (plain, concern) if one))
     if stage.id == 0:
         return _onboarding(turn, concern)
-    if said.foreign:
-        return turn.made("memory", fixed=voice.pick("memory"))
-    if said.process:
-        return turn.made("process", fixed=_process(turn, stage))
-    if said.stop:
-        return turn.made("pause", fixed=voice.pick("pause"))
+    if (aside := _of_the_talk(turn)) is not None:
+        return aside
     if stage.id > 2 and stage.id > turn.state.mine.announced:  # noqa: PLR2004 - the other's act led here
         reply, kind, offered = voice.reflection(said), "advanced", ""
     else:
@@ -237,9 +238,38 @@ def _spoken(turn: Making, *, concern: str) -> Move:
     refused = answered(voice, wish) if wish is not None and wish.why else ""
     parts = (concern, refused, _taken_back(turn), _delivered(turn), _gaps(turn), offered)
     after = "\n\n".join(one for one in parts if one)
+    if kind == "done":
+        text = "\n\n".join(one for one in (reply, after) if one)
+        return turn.made("done", fixed=text, wish=wish)
     if said.intensity >= turn.tables.rules["router"]["intense"] and kind == "stage":
         reply = f"{reply} {voice.pick('intense')}"
     return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn), wish=wish)
+
+
+def _of_the_talk(turn: Making) -> Move | None:
+    """The answer to a message about the talk itself, in any stage after the first."""
+    said, voice = turn.said, turn.voice
+    if said.foreign:
+        return turn.made("memory", fixed=voice.pick("memory"))
+    if said.process and not _waits(turn):
+        return turn.made("process", fixed=_process(turn, turn.before))
+    return turn.made("pause", fixed=voice.pick("pause")) if said.stop else None
+
+
+def _told_plainly(turn: Making) -> str:
+    """The answer to what people ask of the talk itself; "" where they ask nothing of it."""
+    said, voice = turn.said, turn.voice
+    if said.privacy:
+        return voice.pick("privacy")
+    if said.must:
+        return voice.pick("need_not")
+    if (
+        said.process
+        and turn.before.id
+        and re.search(r"\bif i (?:share|send|give)\b", said.text.lower())
+    ):
+        return voice.pick("shares_what")
+    return ""
 
 
 def _wished(turn: Making, wish: Wish, concern: str) -> Move:
@@ -316,6 +346,12 @@ def _router(turn: Making) -> Move | None:
     return turn.made("side", reply=turn.voice.pick("side.router"), side="router", dispatch=way)
 
 
+def _waits(turn: Making) -> bool:
+    """Does something wait for this person that "what now?" is about: a text of the other's, or their own?"""
+    now = "what now" in turn.said.text.lower() or "next" in turn.said.text.lower()
+    return now and turn.before.id > 1 and bool(theirs(turn))
+
+
 def _process(turn: Making, stage: Stage) -> str:
     return turn.voice.pick("process", stage=str(stage.id), name=stage.name)
 
@@ -331,12 +367,12 @@ def _onboarding(turn: Making, concern: str) -> Move:
         text = _process(turn, turn.before)
     elif said.no and not said.yes:
         text = voice.pick("onboarding.refused")
-    elif said.yes or (len(said.text.split()) >= _SUBSTANTIAL and not said.question):
+    elif said.yes or _willing(said.text) or _tells(turn):
         turn.put("mine", "stage", "set", 1)
         turn.put("mine", "since", "set", 0)
         turn.put("mine", "before", "set", len(turn.opened.history) + 1)
         text = voice.pick("begun")
-        told = said if len(said.text.split()) >= _SUBSTANTIAL else _told_before(turn)
+        told = said if _tells(turn) else _told_before(turn)
         if told is not None:
             text = f"{voice.reflection(told)} {voice.pick('witnessing.ask')}"
         return turn.made("advanced", reply=text, after=concern)
@@ -345,12 +381,44 @@ def _onboarding(turn: Making, concern: str) -> Move:
     return turn.made("onboarding", fixed="\n\n".join(one for one in (text, concern) if one))
 
 
+_WILLING = re.compile(
+    r"(?:k|fine|go ahead|go on|why not|let us|let's (?:go|try|start|begin)|i guess(?: so)?|i suppose(?: so)?|i am willing|"
+    r"i'm willing|willing|i'm in|start|begin|whatever|alright|all right|let's do (?:it|this))[ .!]*"
+)
+_GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[,.! ]*")
+
+
+_WISHES_TO = re.compile(
+    r"\b(?:like|want|willing|ready|happy|glad) to (?:start|begin|try|do (?:it|this))\b"
+)
+
+
+def _willing(text: str) -> bool:
+    plain = text.strip().lower().replace("’", "'")
+    wishes = _WISHES_TO.search(plain) and not re.search(r"n't\b|\bnot\b|\?", plain)
+    return bool(_WILLING.fullmatch(plain) or wishes)
+
+
+def _tells(turn: Making) -> bool:
+    """Does a message tell of the difficulty: at some length, or of the two of them in a few words?"""
+    said = turn.said
+    plain = said.text.lower().replace("’", "'")
+    if said.question or said.process:
+        return False
+    other = re.escape(turn.voice.other.lower())
+    them = re.search(rf"\b(?:we|us|he|she|they|him|her|them|my|our|{other})\b", plain)
+    few = len(_GREETING.sub("", plain).split()) > 1 and them
+    return len(plain.split()) >= _SUBSTANTIAL or bool(few)
+
+
 def _told_before(turn: Making) -> Said | None:
     """What they told before they began, as it is read now; the beginning takes it up."""
     texts = [item.body for item in turn.opened.history if item.role == "user"]
     for text in reversed(texts):
         told = read(text, turn.tables.words)
-        if len(text.split()) >= _SUBSTANTIAL and not told.question and not told.process:
+        if len(text.split()) < _SUBSTANTIAL or _willing(text):
+            continue
+        if not told.question and not told.process:
             for name, found in (("feelings", told.feelings), ("needs", told.needs)):
                 for one in found:
                     turn.put("mine", name, "add", one)
@@ -374,10 +442,14 @@ def _first(turn: Making, concern: str) -> Move:
 
 def _witnessing(turn: Making) -> tuple[str, str, str]:
     said, voice, stage, mine = turn.said, turn.voice, turn.before, turn.opened.state.mine
+    if orders_giving(said.text):
+        return f"{voice.pick('nothing_to_give')} {voice.pick('witnessing.ask')}", "done", ""
     if confirms_heard(turn.opened.state, said, stage):
         turn.put("mine", "stage", "set", 2)
         turn.put("mine", "asked", "set", "")
         return "", "advanced", ""
+    if mine.asked == "heard" and goes_along(said):
+        return voice.pick("witnessing.sure"), "stage", ""
     if said.skip:
         turn.put("mine", "asked", "set", "")
         return voice.pick("witnessing.gate", ask=voice.pick("witnessing.ask")), "gate", ""
@@ -388,12 +460,14 @@ def _witnessing(turn: Making) -> tuple[str, str, str]:
         return voice.pick("witnessing.not_heard"), "stage", ""
     if asked_for := _not_mine_to_say(turn):
         return f"{asked_for} {voice.pick('witnessing.ask')}", "stage", ""
-    parts = [voice.reflection(said)]
-    since = turn.state.mine.since
-    if since >= stage.least_turns and (since - stage.least_turns) % 2 == 0:
+    told = bool(said.feelings or said.yes or voice.clause(said.text))
+    clause, parts = voice.clause(said.text), [voice.reflection(said)]
+    if told and turn.state.mine.since >= stage.least_turns and mine.asked != "heard":
         summed = voice.summed(
             turn.state, said, [item.body for item in turn.opened.history if item.role == "user"]
         )
+        if clause and not said.feelings and clause in summed:
+            parts = []  # it is said back once
         parts.append(voice.pick("witnessing.check", sum=summed).replace("  ", " "))
         turn.put("mine", "asked", "set", "heard")
     else:
@@ -453,7 +527,8 @@ def _reminded(turn: Making) -> str:
         return ""
     turn.put("mine", "asked", "set", f"ack:{open_[0].id}")
     turn.shown.append(open_[0].id)
-    return turn.voice.pick("reminder", text=open_[0].text)
+    close = turn.voice.pick(f"closing.{open_[0].kind}")
+    return turn.voice.pick("reminder", text=open_[0].text, close=close)
 
 
 def _compare(turn: Making) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from bedside.core.value import value
-from bedside.flows.companion.hearing import feels_heard, feels_missed
+from bedside.flows.companion.hearing import agrees, feels_heard, feels_missed, has_read
 from bedside.language.sentences import sentences
 
 __all__ = ["Said", "is_act", "read", "sentences_of", "trend"]
@@ -17,6 +17,9 @@ _WORD = re.compile(r"[\w'-]+")
 _OTHER = re.compile(r"\b(he|she|they|him|her|them|his|hers|their|you)\b")
 _SELF = re.compile(r"\b(i|i'm|i've|i'd|me|my|myself)\b")
 _PRIVATE = re.compile(
+    r"\bwhat (?:did|does|has|have|do) [^.!?,]{1,25} (?:tell|told|say to|said to|write to|written to) you\b|"
+    r"\bwhat (?:did|does|has|have|do) [^.!?,]{1,25} (?:say|said|write|written|think|tell|told)\b[^.!?]{0,12}"
+    r"\b(?:about|of) (?:me|us|my)\b|"
     r"\b(?:tell|show|read)(?: to)? me what\b[^.!?]{1,40}\b(?:said|says|wrote|told|thinks?|feels?)\b[^.!?]{0,12}"
     r"\b(?:about|of|to) (?:me|you)\b"
 )
@@ -26,6 +29,10 @@ _BY_ONESELF = re.compile(
     r"\b(?:can't|cannot|can not|couldn't|could not|unable to|able to)\b[^,.;]{0,40}\balone\b"
 )
 """Alone as "without help" or as a wish, which is no loneliness."""
+_CHAT = re.compile(r"(?<=[a-z]{3}[.!?]) +(?=[a-z])")
+_ADVICE = re.compile(
+    r"\b(?:should|shall|must) i\b(?! (?:share|send|give|approve))[^.!]*\?|\bwhat (?:can|could|would) i do\b"
+)
 _CALM, _MOST = 4, 10
 _BRIEF_WORDS = 6
 
@@ -35,7 +42,7 @@ class Said:
     """One message as rules read it.
 
     `intensity` is 1 (calm) to 10. `feelings` are the person's own and `theirs` those that the
-    person sees in the other, each as it is named back. `heard` and `missed`: they say that they feel heard here, or that
+    person sees in the other, each as it is named back. `agrees`: they take what was put to them. `heard` and `missed`: they say that they feel heard here, or that
     they do not. `brief` asks for a wider question.
     """
 
@@ -44,6 +51,7 @@ class Said:
     feelings: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    agrees: bool = False
     yes: bool = False
     no: bool = False
     heard: bool = False
@@ -52,6 +60,8 @@ class Said:
     stop: bool = False
     skip: bool = False
     process: bool = False
+    privacy: bool = False
+    must: bool = False
     foreign: bool = False
     commitment: bool = False
     reference: bool = False
@@ -72,14 +82,14 @@ def is_act(text: str) -> bool:
     return bool(_ACT.match(text.strip()))
 
 
-def read(text: str, words: Mapping[str, Any]) -> Said:
-    """Read one message."""
+def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said:
+    """Read one message. `of_other`: a feeling of nobody named is the other's, who was asked about."""
     plain = " ".join(text.lower().replace("’", "'").split())
     tokens = _WORD.findall(plain)
     feelings: list[str] = []
     theirs: list[str] = []
-    for start, end in sentences(plain):
-        part = plain[start:end]
+    about = of_other
+    for part in sentences_of(plain):
         for name, forms in words["feelings"].items():
             for form in forms:
                 match = _phrase(form).search(part)
@@ -87,10 +97,11 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
                     continue
                 if form == "alone" and _BY_ONESELF.search(part):
                     continue
-                (theirs if _of_other(part[: match.start()]) else feelings).append(name)
+                (theirs if _of_other(part[: match.start()], about=about) else feelings).append(name)
                 break
+        about = _of_other(part, about=about)
     has = _Has(plain, words)
-    no = _begins(plain, words["no"])
+    no = _begins(plain, words["no"]) or plain.strip(" .!") in words["no_whole"]
     return Said(
         text=text,
         intensity=_intensity(text, plain, len(feelings), words),
@@ -102,20 +113,23 @@ def read(text: str, words: Mapping[str, Any]) -> Said:
             if any(_phrase(form).search(plain) for form in forms)
         ),
         yes=_begins(plain, words["yes"]) and not no and " but not" not in plain,
+        agrees=agrees(plain) and not no,
         no=no,
         heard=feels_heard(plain),
         missed=feels_missed(plain),
-        received=has("received") and not no,
+        received=(has("received") or has_read(plain)) and not no,
         stop=bool(tokens) and len(tokens) <= _BRIEF_WORDS and has("stop"),
         skip=has("skip"),
         process=has("process"),
+        privacy=has("privacy"),
+        must=has("must"),
         foreign=has("invalid_memory") or bool(_PRIVATE.search(plain)),
         commitment=has("commitments"),
         reference=has("references"),
         unsure=has("unsure"),
         question=plain.endswith("?"),
         who=has("who"),
-        advice=has("advice"),
+        advice=has("advice") or bool(_ADVICE.search(plain)),
         judge=has("judge"),
         keep_private=has("keep_private"),
         brief=len(tokens) < _BRIEF_WORDS,
@@ -146,10 +160,12 @@ def _denied(part: str, at: int) -> bool:
     )
 
 
-def _of_other(before: str) -> bool:
-    """Whose feeling is it: the nearest person named before it."""
+def _of_other(before: str, *, about: bool) -> bool:
+    """Whose feeling is it: the nearest person named before it, or whom the sentence before was about."""
     other = [match.end() for match in _OTHER.finditer(before)]
     own = [match.end() for match in _SELF.finditer(before)]
+    if not other and not own:
+        return about
     return bool(other) and (not own or other[-1] > own[-1])
 
 
@@ -175,5 +191,10 @@ def trend(levels: Sequence[int]) -> str:
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text."""
-    return [text[start:end].strip() for start, end in sentences(text)]
+    """The sentences of a text, those too that begin in lower case, as people write in a chat."""
+    return [
+        one.strip()
+        for start, end in sentences(text)
+        for one in _CHAT.split(text[start:end])
+        if one.strip()
+    ]

@@ -134,11 +134,18 @@ _SHARED: Mapping[str, Callable[[Shared, Any], Shared]] = {
 
 
 def _draft_state(mine: Mine, value_: Any) -> Mine:
-    ident, state, text = value_
+    ident, state, text, *by = value_
     return replace(
         mine,
         drafts=tuple(
-            replace(one, state=state, text=text or one.text) if one.id == ident else one
+            replace(
+                one,
+                state=state,
+                text=text or one.text,
+                by=(by or ["person"])[0] if text else one.by,
+            )
+            if one.id == ident
+            else one
             for one in mine.drafts
         ),
     )

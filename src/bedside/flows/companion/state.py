@@ -90,12 +90,13 @@ class Shared:
 
 @value
 class Written:
-    """A draft, its author's alone until given out."""
+    """A draft, its author's alone until given out. `by` whom its words are as they stand."""
 
     id: str
     kind: Kind
     text: str
     state: Literal["drafted", "approved", "shared", "withdrawn"] = "drafted"
+    by: Literal["person", "rules", "model"] = "person"
 
 
 @value

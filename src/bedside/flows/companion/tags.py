@@ -7,6 +7,7 @@ same pieces joined. A tag that never ends hides all that follows; the flow then 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -22,17 +23,26 @@ _NAMES = (
     "thinking", "think", "thought", "thoughts", "reasoning", "scratchpad", "analysis", "draft",
     "dispatch",
 )  # fmt: skip
+_WRAPS = ("response", "answer", "reply", "message", "output")
+"""Tags that a model puts round what it says: they go, and what they hold stays."""
 _FIELDS = ("mode", "userintensity", "feelheardcheck", "readyshare", "strategy")
 _HEAD = re.compile(
-    r"(?:<|&lt;)\s{0,3}(/?)\s{0,3}(" + "|".join(sorted(_NAMES, key=len, reverse=True)) + r")"
+    r"(?:<|&lt;)\s{0,3}(/?)\s{0,3}("
+    + "|".join(sorted((*_NAMES, *_WRAPS), key=len, reverse=True))
+    + r")"
     r"(?![A-Za-z0-9_-])",
     re.IGNORECASE,
 )
 _START = re.compile(r"<|&")
 _TAIL = re.compile(r">|&gt;|(?=<)|(?=&lt;)|(?=\n)", re.IGNORECASE)
-_FIELD = re.compile(r"[ \t]*(" + "|".join(_FIELDS) + r")[ \t]*:", re.IGNORECASE)
-_FIELD_LINE = re.compile(
-    r"^[ \t]*(" + "|".join(_FIELDS) + r")[ \t]*:[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+_DRESS = r"[ \t*_#>-]*"
+"""What a model puts round a field's name: emphasis, a heading, a list."""
+_NAMED = r"(mode|user[ _]?intensity|feel[ _]?heard[ _]?check|ready[ _]?share|strategy)"
+_FIELD = re.compile(rf"{_DRESS}(?:{_NAMED}{_DRESS}:|```)", re.IGNORECASE)
+_FIELD_LINE = re.compile(rf"^{_DRESS}{_NAMED}{_DRESS}:[ \t*_]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_THINKS = re.compile(
+    rf"^{_DRESS}(?:{_NAMED}|thinking|thoughts?|reasoning|scratchpad|analysis|internal \w+){_DRESS}:",
+    re.IGNORECASE | re.MULTILINE,
 )
 _PREFIX = re.compile(r"(?:<|&lt;)\s{0,3}/?\s{0,3}([A-Za-z]*)\Z", re.IGNORECASE)
 
@@ -88,7 +98,7 @@ class TagDecoder:
         if self._lead is not None:
             held, self._lead = self._lead, None
             self._sound = False
-            self._plain(_after_fields(held, self._inside))
+            self._plain(_after_thoughts(held, self._inside))
         if self._line:
             line, self._line = self._line, ""
             if not _FIELD.match(line):
@@ -110,7 +120,8 @@ class TagDecoder:
                 return
             else:
                 self._buffer = self._buffer[end:]
-                self._tag(name, close=close)
+                if name not in _WRAPS:
+                    self._tag(name, close=close)
 
     def _take(self, text: str) -> None:
         if not text:
@@ -187,7 +198,8 @@ class TagDecoder:
             text for name, text in self._inside.items() if name not in {"draft", "dispatch"}
         )
         fields = {
-            match[1].lower(): match[2].strip().strip("[]") for match in _FIELD_LINE.finditer(hidden)
+            _squashed(match[1]): match[2].strip().strip("[]")
+            for match in _FIELD_LINE.finditer(hidden)
         }
         number = re.search(r"\d+", fields.get("userintensity", ""))
         intensity = int(number[0]) if number else 0
@@ -227,7 +239,7 @@ def _next_tag(text: str, *, last: bool) -> tuple[int, str, bool, str, int]:
 
 def _plainly(name: str) -> str:
     lower = name.lower()
-    return lower if lower in {"draft", "dispatch"} else "thinking"
+    return lower if lower in {"draft", "dispatch", *_WRAPS} else "thinking"
 
 
 def _may_be_tag(rest: str) -> bool:
@@ -235,20 +247,35 @@ def _may_be_tag(rest: str) -> bool:
     if "&lt;".startswith(rest.lower()):
         return True
     match = _PREFIX.match(rest)
-    return bool(match) and any(name.startswith(match[1].lower()) for name in _NAMES)
+    return bool(match) and any(name.startswith(match[1].lower()) for name in (*_NAMES, *_WRAPS))
 
 
 def _may_be_field(line: str) -> bool:
-    body = line.lstrip(" \t").lower()
-    return any(name.startswith(body) or body.rstrip(" \t") == name for name in _FIELDS)
+    body = _squashed(line)
+    return any(name.startswith(body) for name in (*_FIELDS, "```"))
 
 
-def _after_fields(held: str, inside: dict[str, str]) -> str:
-    """An answer without any tag: the paragraphs after its last field, all of it where it has none."""
-    fields = list(_FIELD_LINE.finditer(held))
-    if not fields:
+def _squashed(text: str) -> str:
+    """A name without its dress, in lower case."""
+    return re.sub(r"[ \t*_#>-]", "", text).lower()
+
+
+def _after_thoughts(held: str, inside: dict[str, str]) -> str:
+    """An answer without any tag: the paragraphs after its last field or label, all of it where it has none.
+
+    One that is a JSON object is what that object says to the person, and nothing where it says nothing.
+    """
+    if held.lstrip().startswith("{"):
+        try:
+            tree = json.loads(held)
+        except (ValueError, RecursionError):
+            return ""
+        said = (tree.get(name) for name in (*_WRAPS, "text")) if isinstance(tree, dict) else ()
+        return next((one for one in said if isinstance(one, str)), "")
+    labels = list(_THINKS.finditer(held))
+    if not labels:
         return held
-    blank = re.compile(r"\n[ \t]*\n").search(held, fields[-1].end())
+    blank = re.compile(r"\n[ \t]*\n").search(held, labels[-1].end())
     cut = blank.end() if blank else len(held)
     inside["thinking"] = inside.get("thinking", "") + held[:cut]
     return held[cut:]

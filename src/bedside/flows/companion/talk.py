@@ -7,94 +7,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bedside.flows.companion.hearing import assents
+from bedside.flows.companion.mirror import asks, bare, given_back, to_other
 from bedside.flows.companion.reading import Said, sentences_of
 from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Tables
 from bedside.flows.companion.wishes import asks_to_keep
 
-__all__ = ["Voice", "asks", "flipped", "unlike"]
+__all__ = ["Voice", "unlike"]
 
-_FLIP = {
-    "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "me": "you",
-    "my": "your", "mine": "yours", "myself": "yourself", "am": "are",
-}  # fmt: skip
-_OPENERS = re.compile(
-    r"^(and|but|so|because|well|yes|no|okay|ok|honestly|also|then|anyway|i think|i guess|actually|"
-    r"i mean|you know)\b[, ]+",
-    re.IGNORECASE,
-)
-_TOKEN = re.compile(r"[\w'’]+|[^\w'’]+")
-_CLOSERS = re.compile(
-    r",? (?:i think|i guess|i suppose|you know|or something|that's all|that is all)\Z",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"^(?:and |but |so )?(?:(?:what|why|how|who|where|when|which)(?:'s)? (?:is|are|was|were|do|does|did|can|"
-    r"could|will|would|should|has|have|happens?|happened|now|next)\b|(?:is|are|was|were|do|does|did|can|could|"
-    r"will|would|should) (?:he|she|they|it|there|you|i|we)\b)",
-    re.IGNORECASE,
-)
 _GOOD = frozenset({"hopeful", "relieved", "grateful"})
 """Feelings that are no burden."""
-_LONGEST, _SHORTEST = 20, 4
+_LONGEST, _SHORTEST, _FEWEST, _FEW_WORDS, _LONGEST_DRAFT = 20, 4, 3, 12, 600
+_ORDERS = re.compile(
+    r"(?:please |now |just )*(?:share|send|give|change|write) (?:it|this|that)\b", re.IGNORECASE
+)
+_OF_SELF = re.compile(
+    r"\b(?:am i|i am|i'm|i feel|i felt|i was|makes me|made me|calls? me|called me)\b", re.IGNORECASE
+)
+_NEEDS = re.compile(
+    r"\b(?:i|we)(?:'d| would)? (?:really |just |also |mostly |only )?(?:don't |do not )?(?:need|want|wish|like)\b|\bwould be enough\b"
+)
+_MORE = re.compile(
+    r"(?:and |also )?(?:to|some|more|less|a bit|a little|time|help)\b[^?]*\Z", re.IGNORECASE
+)
+"""What a need goes on with in a sentence of its own ("And to feel like a team.")."""
+_PROPOSES = re.compile(
+    r"\b(?:we (?:could|can|might|will)|i (?:could|can|will|'ll)|i'll|let's|let us|i am willing|i would|i propose|"
+    r"(?:one|every|each|the first) (?:week|day|evening|sunday|monday|tuesday|wednesday|thursday|friday|saturday))\b"
+)
 _ADJECTIVES = {"pressured": "under pressure", "tired": "tired", "helpless": "helpless"}
-
-
-def flipped(sentence: str) -> str:
-    """A sentence of the person's turned to "you", without its end mark and its opening words."""
-    body = sentence.strip().rstrip(".!…,;: ")
-    while (shorter := _OPENERS.sub("", body)) != body:
-        body = shorter
-    body = _CLOSERS.sub("", body)
-    out: list[str] = []
-    subject = ""
-    for token in _TOKEN.findall(body):
-        plain = token.lower().replace("’", "'")
-        if plain == "was" and subject == "i":
-            out.append("were")
-        elif plain == "wasn't" and subject == "i":
-            out.append("weren't")
-        else:
-            out.append(_FLIP.get(plain, str(token)))
-        if plain.strip():
-            subject = plain
-    text = "".join(out)
-    first = re.split(r"[ ']", body.lower().replace("’", "'"), maxsplit=1)[0]
-    common = {
-        "it",
-        "he",
-        "she",
-        "they",
-        "we",
-        "the",
-        "my",
-        "this",
-        "that",
-        "when",
-        "every",
-        "there",
-        "our",
-        "his",
-        "her",
-        "everything",
-        "nothing",
-        "nobody",
-        "what",
-        "if",
-        "since",
-        "after",
-        "last",
-        "in",
-        "at",
-        "on",
-    }
-    return text[:1].lower() + text[1:] if first in _FLIP or first in common else text
-
-
-def asks(sentence: str) -> bool:
-    """Is a sentence a question, with its mark or without?"""
-    return sentence.rstrip().endswith("?") or bool(_ASKS.match(sentence.strip()))
 
 
 class Voice:
@@ -121,27 +63,29 @@ class Voice:
         return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), form)
 
     def clause(self, text: str) -> str:
-        """A sentence of the message that can be given back; "" where none can."""
+        """What can be given back of a message, turned to "you" or quoted; "" where nothing can."""
+        return self._clause(text)[0]
+
+    def _clause(self, text: str) -> tuple[str, str]:
+        """The clause, and the sentence that it is made of; the person's own before another's."""
         best = ""
         for sentence in sentences_of(text):
-            words = sentence.split()
-            plain = f" {sentence.lower()} ".replace("’", "'")
-            if not _SHORTEST <= len(words) <= _LONGEST or asks(sentence):
+            said = bare(sentence)
+            plain = f" {said.lower()} ".replace("’", "'")
+            if not _SHORTEST <= len(said.split()) <= _LONGEST or asks(sentence):
                 continue
-            if assents(sentence) or asks_to_keep(sentence):
+            if assents(sentence) or asks_to_keep(sentence) or _ORDERS.match(said):
                 continue
-            if re.search(r"\b(you|your|you're)\b", plain) or attacking(
-                sentence, self.tables.safety
-            ):
+            if re.search(r"\b(you|your|you're)\b", plain) or attacking(said, self.tables.safety):
                 continue
             if self.insulting(plain) or re.search(r"\b(fuck\w*|shit\w*)\b", plain):
                 continue
-            own = re.search(r"\b(i|my|me)\b", plain)
+            own = re.search(r"\b(i|i'm|my|me)\b", plain)
             if own or not best:
                 best = sentence
                 if own:
                     break
-        return flipped(best) if best else ""
+        return (given_back(best, name=self.other)[0], best) if best else ("", "")
 
     def insulting(self, text: str) -> bool:
         """Does a text call somebody names? The hurt in it is heard, and the words are not repeated."""
@@ -151,8 +95,11 @@ class Voice:
     def reflection(self, said: Said) -> str:
         """What was heard, in a sentence or two."""
         parts: list[str] = []
-        clause, form = self.clause(said.text), "reflect.clause"
-        if clause and not re.search(r"\b(you|your|you're|we|our|us)\b", clause):
+        clause, sentence = self._clause(said.text)
+        form = "reflect.clause"
+        if clause.startswith("“"):
+            form = "reflect.quoted"
+        elif not re.search(r"\b(you|your|you're|you've)\b", clause):
             form = "reflect.seen"
         if len(said.feelings) > 1:
             parts.append(
@@ -164,14 +111,14 @@ class Voice:
             parts.append(self.pick("reflect.feeling", a=named(said.feelings[0])))
         elif clause:
             parts.append(self.pick(form, clause=clause))
-        elif self.insulting(said.text):
+        elif self.insulting(said.text) and not _OF_SELF.search(said.text):
             parts.append(self.pick("reflect.hurt"))
         else:
-            parts.append(self.pick("reflect.none"))
+            parts.append(self.pick("reflect.question" if asks(said.text) else "reflect.none"))
         self.used["reflect.turn"] = self.used.get("reflect.turn", 0) + 1
         if said.feelings and set(said.feelings) <= _GOOD:
             parts.append(self.pick("validate_good"))
-        elif said.feelings or said.intensity >= 6:  # noqa: PLR2004 - above the calm half
+        elif said.feelings or (said.intensity >= 6 and sentence):  # noqa: PLR2004 - above the calm half
             parts.append(self.pick("validate"))
         return " ".join(_sentence(part) for part in parts)
 
@@ -181,9 +128,12 @@ class Voice:
         `past` are the person's earlier messages, oldest first: the latest that says something of them
         is given back, rather than the sentence that was reflected just now.
         """
-        feelings = list(dict.fromkeys((*state.mine.feelings, *said.feelings)))[-3:]
+        felt = dict.fromkeys((*state.mine.feelings, *said.feelings))
+        feelings = ([one for one in felt if one not in _GOOD] or list(felt))[-3:]
         clauses = [
-            clause for text in reversed(past) if " you " in f" {(clause := self.clause(text))} "
+            clause
+            for text in reversed(past)
+            if (clause := self.clause(text)) and re.search(r"\b(?:you|I|i)\b", clause)
         ]
         clause = clauses[0] if clauses else self.clause(said.text)
         texts = self.tables.texts["sum"]
@@ -211,22 +161,36 @@ class Voice:
                 if theirs
                 else ""
             )
-        if kind == "need":
-            needs = list(dict.fromkeys((*state.mine.needs, *said.needs)))[-2:]
-            return self.say(forms["need"], needs=listed(needs)) if needs else ""
         if kind == "invitation":
             return self.say(forms["invitation"])
-        for sentence in sentences_of(said.text):
-            if (
-                re.search(
-                    r"\b(we (could|can|might|will)|i (could|can|will|'ll)|i'll|let's|let us|i am willing|i would|i propose|one evening|every (week|day|evening|sunday|monday|friday|saturday))\b",
-                    sentence.lower(),
-                )
-                and not sentence.endswith("?")
-                and len(sentence.split()) >= _SHORTEST
-            ):
-                return sentence if sentence[-1:] in ".!" else f"{sentence}."
-        return ""
+        form = _NEEDS if kind == "need" else _PROPOSES
+        found = [
+            bare(one)
+            for one in sentences_of(said.text)
+            if form.search(one.lower().replace("’", "'")) and not asks(one) and not assents(one)
+        ]
+        text = ". ".join(one for one in found if len(one.split()) >= _FEWEST)[:_LONGEST_DRAFT]
+        if text and kind == "need":
+            more = [one for one in sentences_of(said.text) if _MORE.match(one)]
+            text = ", ".join(
+                (text, *(f"and {bare(one)[:1].lower()}{bare(one)[1:]}" for one in more))
+            )
+        if not text and kind == "need" and not asks(said.text) and not assents(said.text):
+            text = self._needed(said)
+        if not text or self.insulting(text) or attacking(text, self.tables.safety):
+            return ""
+        return _sentence(re.sub(r"\bi\b", "I", to_other(text, self.other)))
+
+    def _needed(self, said: Said) -> str:
+        """A need given in a few words ("sleep", "to be asked first"); "" where the message names none."""
+        text = ", ".join(bare(one) for one in sentences_of(said.text))
+        phrase = text[:1].lower() + text[1:] if text[1:2].islower() else text
+        infinitive = re.match(r"to (?!be honest|tell|me\b|him\b|her\b)\w+", phrase)
+        few = len(phrase.split()) <= _FEW_WORDS and not re.search(r"\b(?:he|she|they|i)\b", phrase)
+        form = self.tables.texts["drafts"]["need"]
+        if infinitive or (said.needs and few):
+            return self.say(form, needs=phrase)
+        return self.say(form, needs=listed(said.needs[-2:])).rstrip(".") if said.needs else ""
 
 
 def unlike(text: str, said: Sequence[str], leads: Sequence[str]) -> str:
