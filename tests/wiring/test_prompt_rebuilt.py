@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 import bedside
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Received, Said
-from bedside.wiring import Ask, build_engine
+from bedside.wiring import Ask, build_engine, companion, intake
 from bedside.wiring.demo import load_demo
 from bedside.wiring.notes import summarise
 
@@ -29,13 +31,14 @@ def content(received: Received) -> str:
 
 
 @pytest.mark.requirement("RELIABILITY-27")
-@pytest.mark.parametrize("flow", ["copilot", "briefing", "notes"])
-def test_the_last_prompt_of_a_turn_is_kept_as_it_arrived_at_the_provider(
+@pytest.mark.parametrize("flow", ["copilot", "briefing", "notes", "companion", "intake"])
+def test_each_step_s_last_prompt_is_kept_as_it_arrived_at_the_provider(
     tmp_path: Path, flow: str
 ) -> None:
     async def work(address: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         environ = {
-            "BEDSIDE_EMBEDDER": "none", "BEDSIDE_WRITER": "openai:m", "OPENAI_API_KEY": "k",
+            "BEDSIDE_EMBEDDER": "none", "BEDSIDE_WRITER": "openai:gpt-4.1", "OPENAI_API_KEY": "k",
+            "BEDSIDE_MECHANIC": "openai:gpt-4.1", "BEDSIDE_COMPANION": "true",
             "OPENAI_BASE_URL": address,
         }  # fmt: skip
         engine = build_engine(load_settings(home=tmp_path, environ=environ))
@@ -44,6 +47,12 @@ def test_the_last_prompt_of_a_turn_is_kept_as_it_arrived_at_the_provider(
             await load_demo(engine, who)
             if flow == "notes":
                 turn = await summarise(engine, who, text=NOTE)
+            elif flow == "companion":
+                said = companion.talk(who, text="We argued about money and I feel unheard.")
+                turn = await companion.send(engine, said, who)
+            elif flow == "intake":
+                case = await intake.start_case(engine, who)
+                turn = await intake.send(engine, who, case, "I need a new knee, the left one.")
             else:
                 asked = Ask(question="Considering everything, how is she?", patient=P, flow=flow)
                 turn = await engine.asker.ask(asked, who)
@@ -53,8 +62,13 @@ def test_the_last_prompt_of_a_turn_is_kept_as_it_arrived_at_the_provider(
 
     with FakeProvider([Said(text="I cannot tell from the sources.")]) as provider:
         turn, kept = anyio.run(work, provider.address("openai"))
-        sent = content(provider.of("openai")[-1])
-    assert "".join(part["content"] for part in kept) == sent
+        sent = [content(received) for received in provider.of("openai")]
+    steps = [
+        "".join(part["content"] for part in parts)
+        for _, parts in groupby(kept, key=itemgetter("call"))
+    ]
+    assert steps
+    assert all(step in sent for step in steps)
     assert turn["basis"]["prompt_hash"] == turn["receipt"]["prompt_hash"]
     assert turn["basis"]["engine"] == bedside.__version__
     assert {"record_as_of", "knowledge", "prompt_hash", "engine"} <= turn["basis"].keys()

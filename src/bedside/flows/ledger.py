@@ -264,7 +264,8 @@ class Ledger(Generic[S]):
             version=self._pinned.version,
             ms=trace.ms(),
         )
-        prompts = [parts for done in view.done if (parts := prompt_parts(done.prompt))]
+        sent = [done for done in view.done if done.calls] or view.done
+        prompts = [parts for done in sent if (parts := prompt_parts(done.prompt))]
         if body["receipt"] is not None:
             body["receipt"]["factor"] = getattr(opened.count, "factor", 1.0)
         if view.request.option("call", "yes") == "no":
