@@ -164,7 +164,7 @@ def _form() -> re.Pattern[str]:
         rf"(?<![\w.,])(?P<pre>{money})?\s?(?P<n1>{number})\s?(?:(?P<x1>{times}){edge})?"
         rf"(?:\s?(?P<mid>{money}){edge})?"
         rf"(?:\s?(?:-|–|—|to|or|and|से)\s?(?:{money})?\s?(?P<n2>{number})\s?(?:(?P<x2>{times}){edge})?)?"
-        rf"\s?-?(?:(?P<x3>{times}){edge}\s?)?(?:of\s)?(?:(?P<post>{money}){edge})?",
+        rf"\s?-?(?:(?P<x3>{times}){edge}\s?)?(?:of\s|,\s)?(?:(?P<post>{money}){edge})?",
         re.IGNORECASE,
     )
 

@@ -102,7 +102,8 @@ class Speaker:
         if topic in {"", "?"}:
             return Said(text=_GO_ON[self._language], topic=topic, invites=True)
         if topic == "procedure_name":
-            return Said(text=self._procedure(), topic=topic)
+            own = self._body["answers"].get(topic)
+            return self._said(self._procedure() if own is None else own, topic=topic)
         answer = self._body["answers"].get(topic)
         if answer is None and topic in self.persona.facts:
             answer = _plainly(self.persona.facts[topic].truth, self._language)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Literal, cast
@@ -28,7 +28,7 @@ from bedside.storage.tables.uploads import upload
 __all__ = [
     "EXPIRES", "KIND", "Outcome", "Upload", "UploadStatus", "Why", "contract_of", "excuse",
     "expire", "finish",
-    "one_upload", "pages_in", "register", "uploads_of",
+    "one_upload", "pages_in", "register", "uploads_of", "uploads_of_cases",
 ]  # fmt: skip
 
 KIND = "intake.extract_document"
@@ -196,6 +196,21 @@ def uploads_of(connection: Connection, grant: Grant, *, now: datetime) -> tuple[
         _select(grant).order_by(upload.c.created_at, document.c.created_at, upload.c.id)
     )
     return tuple(_upload(connection, row, now) for row in rows.all())
+
+
+def uploads_of_cases(
+    connection: Connection, tenant: str, cases: Sequence[str], *, now: datetime
+) -> dict[str, tuple[Upload, ...]]:
+    """Each case's documents as `uploads_of` gives them, for a list whose reading was audited."""
+    rows = connection.execute(
+        _joined()
+        .where(upload.c.tenant == tenant, upload.c.patient.in_(cases))
+        .order_by(upload.c.created_at, document.c.created_at, upload.c.id)
+    ).all()
+    found: dict[str, list[Upload]] = {}
+    for row in rows:
+        found.setdefault(row.patient, []).append(_upload(connection, row, now))
+    return {case: tuple(some) for case, some in found.items()}
 
 
 def one_upload(connection: Connection, grant: Grant, ident: str, *, now: datetime) -> Upload:

@@ -41,10 +41,14 @@ LONGEST_MESSAGE = 20_000
 
 @value
 class Say(Ask):
-    """A message of an intake case. `act` is ("upload", document) or ("open", ""), else `None`."""
+    """A message of an intake case. `act` is ("upload", document) or ("open", ""), else `None`.
+
+    `by` is "coordinator" where one of the staff writes it, and not the person.
+    """
 
     language: str = ""
     procedure: str = ""
+    by: str = ""
     act: tuple[str, str] | None = None
 
     def request(self, *, deadline_ms: int) -> TurnRequest:
@@ -62,7 +66,7 @@ class Say(Ask):
         if not self.question.strip():
             raise InvalidArgument("text", found="", want="at least one word")
         made = Ask.request(self, deadline_ms=deadline_ms)
-        options = [("language", self.language), ("procedure", self.procedure)]
+        options = [("language", self.language), ("procedure", self.procedure), ("by", self.by)]
         return TurnRequest(
             flow="intake",
             text=made.text,
@@ -120,6 +124,7 @@ async def require_case(engine: Engine, who: Who, case: str) -> None:
 
 
 def _say(
+    who: Who,
     case: str,
     text: str,
     *,
@@ -139,7 +144,13 @@ def _say(
         language=language,
         procedure=procedure,
         act=act,
+        by="coordinator" if _is_staff(who, case) else "",
     )
+
+
+def _is_staff(who: Who, case: str) -> bool:
+    """Is it a coordinator who writes? The local user has every role, and stands for the person."""
+    return who.leads(case) and "patient" not in who.roles and who.actor != Who().actor
 
 
 async def send(
@@ -160,7 +171,9 @@ async def send(
         InvalidArgument: an empty or overlong message, or a language that nobody speaks here.
         NotFound: no such case.
     """
-    say = _say(case, text, language=language, procedure=procedure, key=key, model=model, act=act)
+    say = _say(
+        who, case, text, language=language, procedure=procedure, key=key, model=model, act=act
+    )
     say.request(deadline_ms=1)
     await require_case(engine, who, case)
     return finished(await engine.asker.ask(say, who))
@@ -177,7 +190,7 @@ async def stream(
     act: tuple[str, str] | None = None,
 ) -> AsyncIterator[Event | TurnResult]:
     """The events of a turn as they come, then its result as `send` gives it."""
-    say = _say(case, text, language=language, procedure="", key=key, model=None, act=act)
+    say = _say(who, case, text, language=language, procedure="", key=key, model=None, act=act)
     async for event in engine.asker.stream(say, who):
         if isinstance(event, TurnResult):
             yield TurnResult(turn=event.turn, status=event.status, body=finished(event.body))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -19,6 +20,7 @@ from bedside.flows.intake.dispatch import ORDER
 from bedside.flows.intake.fields import Context, read_asked
 from bedside.flows.intake.readiness import readiness
 from bedside.flows.intake.situation import as_they_are
+from bedside.flows.intake.turn import STAFF
 from bedside.flows.intake.view import as_checklist, as_readiness, as_state
 from bedside.flows.states import reduce_state
 from bedside.sop.state import Known
@@ -26,7 +28,7 @@ from bedside.storage import access, conversations
 from bedside.storage.tables.turn import message, session, state
 from bedside.wiring.ask import Who
 from bedside.wiring.engine import Engine
-from bedside.wiring.uploads import read_uploads
+from bedside.wiring.uploads import read_uploads, read_uploads_of
 
 __all__ = ["blocks_of", "case_of", "cases", "force", "rollback", "set_field"]
 
@@ -60,15 +62,19 @@ async def cases(engine: Engine, who: Who) -> list[dict[str, Any]]:
             .where(state.c.person == "")
             .order_by(session.c.created_at.desc())
             .limit(MOST_CASES)
+        ).all()
+        papers = read_uploads_of(
+            connection, str(who.tenant), [row.id for row in rows], now=engine.clock.now()
         )
-        return [_row(row, book) for row in rows]
+        return [_row(row, book, papers.get(row.id, ())) for row in rows]
 
     found = await engine.store.write(work)
     return sorted(found, key=lambda one: (-one["urgent"], one["blocked_by"] == [], one["case"]))
 
 
-def _row(row: Any, book: Book) -> dict[str, Any]:
-    case = load_case(json.loads(row.body))
+def _row(row: Any, book: Book, papers: Sequence[Any]) -> dict[str, Any]:
+    """The case in one line, its documents as they are now and not as of its last turn."""
+    case = as_they_are(load_case(json.loads(row.body)), papers)
     contract = book.get(case.facts.sop)
     pinned = json.loads(row.pinned)
     return {
@@ -141,8 +147,9 @@ async def case_of(engine: Engine, who: Who, case: str) -> dict[str, Any]:
                 body["source"] if body["source"].startswith("msg-") else None
             )
         talk = conversations.history_of(connection, who.tenant, case, person="", but="")
+        staff = {source for turn, source in told.items() if f"{STAFF}:{turn}" in found.told}
         return {
-            **_row(row, book),
+            **_row(row, book, papers),
             "state": shown,
             "checklist": as_checklist(found, contract),
             "consent": {
@@ -161,11 +168,19 @@ async def case_of(engine: Engine, who: Who, case: str) -> dict[str, Any]:
                 for one in found.matches
             ],
             "conversation": [
-                {"role": role, "text": text, "source": key} for role, text, key in talk
+                {"role": role, "text": text, "source": key, "by": _by(role, key, staff)}
+                for role, text, key in talk
             ],
         }
 
     return await engine.store.write(work)
+
+
+def _by(role: str, source: str, staff: AbstractSet[str]) -> str:
+    """Who wrote a message: "person", "coordinator", or "bedside"."""
+    if role != "user":
+        return "bedside"
+    return "coordinator" if source in staff else "person"
 
 
 def _messages(connection: Connection, who: Who, case: str) -> dict[str, str]:

@@ -115,17 +115,26 @@ async def excuse_document(
 
 def read_uploads(connection: Connection, grant: Grant, *, now: datetime) -> tuple[Upload, ...]:
     """The case's documents as a turn sees them, oldest first, each with its status at `now`."""
-    return tuple(
-        Upload(
-            id=one.id,
-            type=one.type,
-            status=one.status,
-            label=one.label,
-            findings=dict(one.findings),
-            eta_seconds=one.eta_seconds,
-            why=one.why,
-        )
-        for one in uploads.uploads_of(connection, grant, now=now)
+    return tuple(_seen(one) for one in uploads.uploads_of(connection, grant, now=now))
+
+
+def read_uploads_of(
+    connection: Connection, tenant: str, cases: Sequence[str], *, now: datetime
+) -> dict[str, tuple[Upload, ...]]:
+    """The same for many cases, whose list the caller has put into the audit."""
+    found = uploads.uploads_of_cases(connection, tenant, cases, now=now)
+    return {case: tuple(_seen(one) for one in some) for case, some in found.items()}
+
+
+def _seen(one: uploads.Upload) -> Upload:
+    return Upload(
+        id=one.id,
+        type=one.type,
+        status=one.status,
+        label=one.label,
+        findings=dict(one.findings),
+        eta_seconds=one.eta_seconds,
+        why=one.why,
     )
 
 

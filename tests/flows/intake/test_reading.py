@@ -385,3 +385,101 @@ def test_a_normal_pressure_is_no_illness(text: str, high: bool) -> None:
     assert isinstance(found, tuple)
     assert ("high blood pressure" in found) is high
     assert not any("normal" in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "value"),
+    [
+        ("allergies", "None except aspirin", ("aspirin",)),
+        ("allergies", "koi nahi", ()),
+        ("allergies", "nowt", ()),
+        ("allergies", "Well, latex. I was on insulin but cannot recall the dosage.", ("latex",)),
+        ("key_comorbidities", "diabetis", ("diabetes",)),
+        ("key_comorbidities", "high colesterol and asmtha", ("high cholesterol", "asthma")),
+    ],
+)
+def test_a_list_is_read_through_slips_other_tongues_and_what_follows(
+    asked: str, text: str, value: tuple[str, ...]
+) -> None:
+    assert read(text, asked=asked) == {asked: value}
+
+
+def test_a_medicine_named_as_an_allergy_is_not_taken_for_one_that_is_taken() -> None:
+    assert "blood_thinners" not in read("aspirin", asked="allergies")
+    taken = read("I take aspirin, no allergies", asked="allergies")
+    assert (taken["blood_thinners"], taken["allergies"]) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "value"),
+    [
+        ("blood_thinners", "no such medicine", False),
+        ("blood_thinners", "goodness no she's 16", False),
+        ("active_infection", "nothing infected no", False),
+        ("active_infection", "nahi", False),
+        ("previous_knee_surgery", "haan, 2019 me", True),
+        ("previous_knee_surgery", "First time", False),
+        ("previous_knee_surgery", "20 days back", True),
+    ],
+)
+def test_yes_and_no_are_heard_in_fragments_and_in_other_tongues(
+    asked: str, text: str, value: bool
+) -> None:
+    assert read(text, asked=asked)[asked] is value
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "value"),
+    [
+        ("procedure_side", "L", "left"),
+        ("who", "me. my brother had chickenpox one month ago", "patient"),
+        ("who", "It is I who needs it", "patient"),
+        ("age", "He'll be 70 in May so 69 right now", 69),
+        ("age", "38, 39 in april", 38),
+        ("country_of_residence", "Bloemfontein", "South Africa"),
+        ("country_of_residence", "we are in Curitiba", "Brazil"),
+        ("funding_source", "we pay", "self"),
+        ("funding_source", "no insurance, we pay cash", "self"),
+        ("funding_source", "my church is raising it", "charity"),
+        ("name", "just M please", "M"),
+    ],
+)
+def test_an_answer_is_what_it_says_first_of_the_one_who_is_asked_about(
+    asked: str, text: str, value: object
+) -> None:
+    assert read(text, asked=asked)[asked] == value
+
+
+def test_a_name_that_is_also_a_towns_is_no_country() -> None:
+    assert read("I am David Osei", asked="name") == {"name": "David Osei"}
+
+
+def test_a_partners_age_is_read_beside_another_number() -> None:
+    found = read("he is 41. I have smoked for 35 years.", "IVF", asked="partner_age", who="patient")
+    assert (found["partner_age"], found.get("age")) == (41, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("My 16 year old daughter injured her left knee", {"who": "carer", "age": 16}),
+        ("Hello, mother is having bad knees", {"who": "carer"}),
+        ("44, one cycle failed, husband is 46, we need ivf", {"who": "patient", "age": 44}),
+        ("wait doctor said both knees should be done, not only right", {"procedure_side": "both"}),
+        ("budget twelve grand, euros", {"budget": "EUR"}),
+    ],
+)
+def test_what_is_volunteered_is_read_of_the_right_person_and_field(
+    text: str, fields: dict[str, object]
+) -> None:
+    found = read(text)
+    if isinstance(found.get("budget"), dict):
+        found["budget"] = found["budget"]["currency"]
+    assert {name: found.get(name) for name in fields} == fields
+
+
+def test_relatives_of_the_patient_are_not_the_patient() -> None:
+    text = "Blood pressure. His brother has diabetes but he doesn't"
+    assert read(text, asked="key_comorbidities", who="carer") == {
+        "key_comorbidities": ("high blood pressure",)
+    }

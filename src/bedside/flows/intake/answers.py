@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.flows.intake.consent import speaks_of_matching
-from bedside.flows.intake.lexicon import phrase_pattern
+from bedside.flows.intake.lexicon import NO, phrase_pattern
 from bedside.flows.intake.signals import (
     declines,
     defers,
@@ -90,15 +90,15 @@ _CERTAIN = re.compile(r"\b(?:as|if) (?:soon as )?possible\b", re.IGNORECASE)
 
 
 NOT_BEFORE = re.compile(
-    r"(?:\b(?:not|isn't|isn’t|wasn't|no longer|never|instead of|rather than)|n't)\s+"
+    r"(?:\b(?:not|no|isn't|isn’t|wasn't|no longer|never|instead of|rather than)|n't)\s+"
     r"(?:(?:the|my|on|a|in|by|through|from|with|have|any|been|on the)\s+){0,3}$",
     re.IGNORECASE,
 )
 
 
 NONE = re.compile(
-    r"^\W*(?:no|none|nothing|nope|nil|not any|no others?|nothing else|none at all|not really|"
-    r"none (?:of (?:these|those|them|that)|that i know(?: of)?)|not that i know(?: of)?|لا|لا شيء|नहीं|कोई नहीं|कुछ नहीं)\W*"
+    rf"^\W*(?:{NO}|n(?=\W*$)|nothing|nil|nowt|not any|no others?|nothing else|none at all|not really|"
+    r"none (?:of (?:these|those|them|that)|that i know(?: of)?)|not that i know(?: of)?|لا شيء|कोई नहीं|कुछ नहीं)\W*"
     r"(?:thanks|thank you|at all|else)?\W*$",
     re.IGNORECASE,
 )

@@ -58,12 +58,17 @@ class Consent:
 
 @value
 class Match:
-    """A provider that fits, with the reasons; `score` is in [0, 100]."""
+    """A provider that fits, with the reasons; `score` is in [0, 100].
+
+    `why` names the same reasons for other languages: the phrases `reason_<name>`, a country behind
+    a colon. A case of before has none.
+    """
 
     id: str
     name: str
     score: int
     reasons: tuple[str, ...]
+    why: tuple[str, ...] = ()
 
 
 @value

@@ -7,7 +7,6 @@ country, name, who it is for, other illnesses) have readers of their own.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -40,13 +39,20 @@ from bedside.flows.intake.kinds import (
     number_asked,
     number_free,
 )
-from bedside.flows.intake.lexicon import RELATIVE, conditions, countries, phrase_pattern
+from bedside.flows.intake.lexicon import (
+    RELATIVE,
+    Found,
+    conditions,
+    countries,
+    phrase_pattern,
+    towns,
+)
 from bedside.flows.intake.lists import list_asked, list_free
 from bedside.flows.intake.moments import moments
-from bedside.flows.intake.numbers import age_in
+from bedside.flows.intake.naming import NAME, name_asked, name_free
+from bedside.flows.intake.numbers import ages_in
 from bedside.flows.intake.pressure import is_good, put_pressure
 from bedside.flows.intake.signals import (
-    agrees,
     corrects,
     declines,
     disagrees,
@@ -62,8 +68,8 @@ _NO_ILLNESS = re.compile(
     r"\bno (?:other |known |major |serious |significant |medical |health |underlying |chronic )*(?:illness(?:es)?|"
     r"conditions?|(?:health |medical )?(?:problems?|issues?)|diseases?|comorbidit(?:y|ies)|medical history)\b(?<!\bno problem)"
     r"|\b(?:otherwise|perfectly|completely|generally|quite|pretty|very|totally) (?:healthy|fit|well|fine)\b"
-    r"|\b(?:is|am|i'm|im|i’m|she's|he's|are|keeps?) (?:healthy|fit and well|in good health)\b|\bfit as a fiddle\b|\bno (?:sickness|ailments?|complaints)\b"
-    r"|^\W*(?:fit|healthy|strong) as (?:a|an)\b|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
+    r"|\b(?:is|am|i'm|im|i’m|she's|he's|are|keeps?) (?:healthy|strong|fit and well|in good health)\b|\bfit as a fiddle\b|\bno (?:sickness|ailments?|complaints)\b"
+    r"|^\W*(?:very |quite |pretty |mostly |fairly )?(?:fit|healthy)\b|^\W*strong as (?:a|an)\b|^\W*all (?:good|fine|clear|ok(?:ay)?)\b|\b(?:fit and healthy|healthy otherwise|in good health|i(?:'m| am) healthy)\b"
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
 )
@@ -114,18 +120,6 @@ _GOING = re.compile(
 )
 
 
-_LETTERS = r"[^\s.,;:!?()\"|\d_/।؟،]"
-_ONE_NAME = rf"(?:[^\W\d_]\.(?=\s?[^\W\d_])|(?:Dr|Prof|Mr|Mrs|Ms|Miss|Sr|Jr)\.|{_LETTERS}+)"
-_NAME = re.compile(
-    r"\b(?:my (?:full )?name(?:'s| is)|name's|name is|name:|call me|i am called|i'm called|they call me|"
-    r"(?:his|her|the patient's) (?:full )?name is)\s+"
-    rf"(?P<n>{_ONE_NAME}(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b|what\b|he\b|she\b|we\b)"
-    rf"{_ONE_NAME}){{0,3}})"
-    rf"|(?:اسمي|मेरा नाम)\s+(?P<a>{_LETTERS}+(?:\s+(?!है|हैं|و){_LETTERS}+)?)",
-    re.IGNORECASE,
-)
-
-
 _WALK = re.compile(
     r"\b(?:walk(?:ing)?|manage)\b[^.!?;]{0,40}?\b(?:\d+|a few|half an?|one|two|ten|twenty|hundred|hardly|barely|less than)[^.!?;,]{0,30}"
     r"\b(?:m|km|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|blocks?|steps?|minutes?|mins?|yards?)\b",
@@ -156,18 +150,15 @@ _OF_KIN = re.compile(
 
 
 def _age_free(field: Field, context: Context) -> Value | None:
-    found = age_in(context.text)
-    if found is None:
-        lone = _lone_number(context.text)
-        return lone if lone is not None and within(field, float(str(lone.value))) else None
-    if not within(field, found.value):
-        return None
-    # "my husband is 40" is the patient's age where the patient is the husband.
-    after = context.text[found.end : found.end + NEAR]
-    other = persons.of_somebody(context.text, found.start) or _OF_KIN.match(after)
-    if other and not persons.is_carer(context.text, context.state):
-        return None
-    return Value(value=found.plain, start=found.start, end=found.end)
+    carer = persons.is_carer(context.text, context.state)
+    for found in ages_in(context.text):
+        # "my husband is 40" is the patient's age where the patient is the husband.
+        after = context.text[found.end : found.end + NEAR]
+        other = persons.of_somebody(context.text, found.start) or _OF_KIN.match(after)
+        if within(field, found.value) and (carer or not other):
+            return Value(value=found.plain, start=found.start, end=found.end)
+    lone = _lone_number(context.text)
+    return lone if lone is not None and within(field, float(str(lone.value))) else None
 
 
 _LONE = re.compile(r"(?:^|(?<=[.!?;,\n]))\s*(\d{2})(?=\s*(?:[.!?;,\n]|$))")
@@ -218,11 +209,31 @@ def _clause_before(text: str, at: int) -> str:
     return next((text[a:at] for a, b in clauses(text) if a <= at < b), "")
 
 
+def _places(text: str) -> list[Found]:
+    """Countries, and towns that stand in one; "Muscat, Oman" is one place."""
+    named = countries(text)
+    more = [
+        one
+        for one in towns(text)
+        if not any(one.start < other.end and other.start < one.end for other in named)
+    ]
+    out: list[Found] = []
+    for one in sorted([*named, *more], key=lambda found: found.start):
+        last = out[-1] if out else None
+        if last is not None and re.fullmatch(r"[\s,(]*(?:in )?", text[last.end : one.start]):
+            # A town's country gives way to the country that is named behind it.
+            named_one = one if one in named else last
+            out[-1] = replace(named_one, start=last.start, end=one.end)
+        else:
+            out.append(one)
+    return out
+
+
 def _country_free(field: Field, context: Context) -> Value | None:
     del field
     weak: Value | None = None
     carer = persons.is_carer(context.text, context.state)
-    for one in countries(context.text):
+    for one in _places(context.text):
         if carer and _of_writer(context.text, one.start) and _of_patient(context.text):
             continue
         lead = context.text[max(0, one.start - 60) : one.start]
@@ -231,11 +242,32 @@ def _country_free(field: Field, context: Context) -> Value | None:
             continue
         if _LIVED.search(_clause_before(context.text, one.start)):
             continue
+        if not _is_country(context.text, one) and not _IN.search(lead):
+            continue  # "I am David": many a town is a name
+        if context.state.turn <= 1 and _stands_alone(context.text, one):
+            weak = weak or Value(value=one.value, start=one.start, end=one.end, strong=False)
         if _RESIDES.search(lead) or _LIVES_AFTER.match(rest):
             return Value(value=one.value, start=one.start, end=one.end)
         if _LIVES.search(lead) and not _GOING.search(lead):
             weak = weak or Value(value=one.value, start=one.start, end=one.end)
     return weak
+
+
+_IN = re.compile(r"\b(?:in|at|near|from|outside|around)\s+(?:the\s+|city of\s+)*$", re.IGNORECASE)
+
+
+def _is_country(text: str, one: Found) -> bool:
+    """Is the place, or a part of it, named by the words for countries?"""
+    return any(one.start <= other.start and other.end <= one.end for other in countries(text))
+
+
+def _stands_alone(text: str, one: Found) -> bool:
+    """Is the place a clause of its own, as in "CABG. 59, male. Almaty."?"""
+    before, after = text[: one.start], text[one.end :]
+    return (
+        re.search(r"[.,;\n]\s*(?:in |from |i'm in |we're in )?$", before, re.IGNORECASE) is not None
+        and re.match(r"\s*(?:[.,;\n]|$)", after) is not None
+    )
 
 
 def _country_asked(field: Field, context: Context) -> Value | None:
@@ -244,7 +276,7 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         return lived
     found = [
         one
-        for one in countries(without(context.text, context.others))
+        for one in _places(without(context.text, context.others))
         if not _GOING.search(context.text[max(0, one.start - 60) : one.start])
         and not NOT_BEFORE.search(context.text[: one.start])
         and not _LIVED.search(_clause_before(context.text, one.start))
@@ -260,96 +292,9 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         return None  # two countries, and nothing says which: asked again
     words = short_answer(without(context.text, context.others), most=3)
     again = context.state.get(field.id).asked > 1
-    if words is None or context.others or _NAME.search(context.text):
+    if words is None or context.others or NAME.search(context.text):
         return None
     return words if again or str(words.value)[0].isupper() else None
-
-
-def _name_free(field: Field, context: Context) -> Value | None:
-    del field
-    match = _NAME.search(context.text)
-    if match is None:
-        return None
-    group = "n" if match["n"] else "a"
-    words = match[group].rstrip(".,;")
-    if re.match(
-        r"(?:not|on|the|a|an|so|very|just|in|back|when|if|by|at|later)\b", words, re.IGNORECASE
-    ):
-        return None
-    start = match.start(group)
-    # "Call me Emeka. Emeka Obi": the whole name follows.
-    whole_one = re.match(
-        rf"[.,;\s]+({re.escape(words)}(?:\s+{_LETTERS}+){{1,2}})", context.text[match.end() :]
-    )
-    if whole_one is not None:
-        start += len(words) + whole_one.start(1)
-        words = whole_one[1]
-    return _named(Value(value=words, start=start, end=start + len(words)))
-
-
-def _named(found: Value) -> Value:
-    """A name in one case of letters is written as names are."""
-    words = str(found.value)
-    return replace(found, value=words.title()) if words in {words.lower(), words.upper()} else found
-
-
-_NOT_A_NAME = re.compile(
-    r"\b(?:budget|money|pay|paying|take|need|want|have)\b|ميزاني|बजट", re.IGNORECASE
-)
-
-
-_TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
-_SIGN_OFF = re.compile(
-    r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please)\s*$", re.IGNORECASE
-)
-_I_AM = re.compile(
-    r"^\W*أنا(?:\s+(?:ابنه|ابنها|ابنته|ابنتها|زوجها|زوجته|أخوه|أخوها|أخته|أختها))?\s+"
-)
-
-
-def _signed(text: str) -> str:
-    """The text up to its last letter, and without what a name is signed off with."""
-    end = len(text)
-    while end and unicodedata.category(text[end - 1])[0] not in "LM":
-        end -= 1
-    cut = _SIGN_OFF.search(text[:end])
-    return text[: cut.start() if cut else end]
-
-
-def _name_line(text: str) -> str:
-    """The part of an answer that may be a name: a whole line of names, else its first clause."""
-    plain = _signed(text).ljust(len(text))
-    lead = _I_AM.match(plain)
-    if lead is not None:
-        plain = " " * lead.end() + plain[lead.end() :]
-    if _TITLED.match(plain):
-        return plain
-    parts = [(a, b) for a, b in clauses(plain) if plain[a:b].strip(" .,")]
-    if not parts:
-        return plain
-    (a, b), *more = parts
-    # "Margaret, Margaret Hill" is one name, said twice.
-    for c, d in more[:1]:
-        last = plain[a:b].strip(" .,").split()[-1].casefold()
-        if plain[c:d].strip(" .").casefold().startswith(f"{last} "):
-            a, b = c, d
-    return " " * a + plain[a:b] + " " * (len(plain) - b)
-
-
-def _name_asked(field: Field, context: Context) -> Value | None:
-    said = _name_free(field, context)
-    if said is not None:
-        return said
-    if context.others and corrects(context.text):
-        return None
-    left = without(context.text, context.others)
-    first = _name_line(left)
-    short = intact(short_answer(first, most=4), context.text)
-    if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
-        return None
-    if countries(first) or conditions(first) or disagrees(first) or _NOT_A_NAME.search(first):
-        return None
-    return None if WHEN.search(first) else _named(short)
 
 
 def _destination_asked(field: Field, context: Context) -> Value | None:
@@ -419,7 +364,7 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
             continue
         if any(s.start <= one.start < s.end for s in family) and not carer:
             continue
-        if carer and _of_writer(text, one.start):
+        if carer and (_of_writer(text, one.start) or _of_their_kin(text, one.start)):
             continue
         away = any(s.start <= one.start < s.end for s in denied)
         away |= one.value == "high blood pressure" and is_good(text, one.start)
@@ -473,6 +418,15 @@ def _of_writer(text: str, at: int) -> bool:
     return here is not None and _WRITER.search(text, *here) is not None
 
 
+_THEIR_KIN = re.compile(rf"\b(?:his|her|their)\s+(?:\w+\s+)?{RELATIVE}\b", re.IGNORECASE)
+
+
+def _of_their_kin(text: str, at: int) -> bool:
+    """Do the words there speak of a relative of the patient?"""
+    here = next(((a, b) for a, b in statements(text) if a <= at < b), None)
+    return here is not None and _THEIR_KIN.search(text, here[0], at) is not None
+
+
 _PRESSURE = re.compile(r"\bpressure\b", re.IGNORECASE)
 
 
@@ -485,6 +439,7 @@ def _asked_apart(field: Field, context: Context) -> list[Span]:
         for cue in (*other.cues, *(word for words in other.choices.values() for word in words))
         if len(cue) > NEAR // 10
     ]
+    cues += [*context.contract.names, context.contract.title]
     found = phrase_pattern([*cues, *(f"{cue}s" for cue in cues)]) if cues else None
     return [match.span() for match in found.finditer(context.text)] if found else []
 
@@ -552,7 +507,7 @@ _FREE: dict[str, Reader] = {
     "age": _age_free,
     "country_of_residence": _country_free,
     "country": _country_free,
-    "name": _name_free,
+    "name": name_free,
     "who": _who_free,
     "key_comorbidities": _illnesses_free,
     "timeline_preference": _when_free,
@@ -565,7 +520,7 @@ _ASKED: dict[str, Reader] = {
     "age": _age_asked,
     "country_of_residence": _country_asked,
     "country": _country_asked,
-    "name": _name_asked,
+    "name": name_asked,
     "who": _who_asked,
     "key_comorbidities": _illnesses_asked,
     "timeline_preference": _when_asked,

@@ -21,7 +21,7 @@ from bedside.flows.intake.answers import (
 )
 from bedside.flows.intake.lexicon import RELATIVE, phrase_pattern
 from bedside.flows.intake.moments import moments
-from bedside.flows.intake.numbers import Number, numbers_in
+from bedside.flows.intake.numbers import Number, numbers_in, to_come
 from bedside.flows.intake.signals import (
     corrects,
     nothing,
@@ -39,6 +39,7 @@ __all__ = [
     "money_free",
     "number_asked",
     "number_free",
+    "own_means",
 ]
 
 NEAR = 40
@@ -78,10 +79,14 @@ def choice_asked(field: Field, context: Context) -> Value | None:
         part = replace(context, text=text)
         found = choices_in(field, text)
         if field.choices.keys() >= {"left", "right"}:
-            found = _sided(field, part, asked=True) or found
+            found = _sided(field, part, asked=True) or found or _lettered(text)
         one = _one_choice(field, part, found)
         if one is not None:
             return one
+        if field.id == "funding_source":
+            payers = [one for one in found if one.value != "self"]
+            if payers and (text == context.text):
+                return payers[0]  # of several the first that is named
     if (
         not choices_in(field, context.text)
         and "none" in field.choices
@@ -90,6 +95,27 @@ def choice_asked(field: Field, context: Context) -> Value | None:
         start, end = whole(context.text)
         return Value(value="none", start=start, end=end)
     return None
+
+
+_LETTER = re.compile(r"^\W*(?:(?P<left>l)|(?P<right>r))(?=\W*$|\s*[,.;])", re.IGNORECASE)
+
+
+def own_means(field: Field, context: Context) -> Value | None:
+    """Whoever speaks of paying, and names no other payer, pays: the last reading of an answer."""
+    if field.id != "funding_source" or choices_in(field, context.text):
+        return None
+    own = _OWN_MEANS.search(context.text)
+    if own is None or question_at(context.text, own.start()):
+        return None
+    return Value(value="self", start=own.start(), end=own.end())
+
+
+def _lettered(text: str) -> list[Value]:
+    """A side that is answered with its letter alone."""
+    match = _LETTER.match(text)
+    return (
+        [Value(value=str(match.lastgroup), start=match.start(), end=match.end())] if match else []
+    )
 
 
 def choice_free(field: Field, context: Context) -> Value | None:
@@ -140,6 +166,19 @@ _KIN_PAYS = re.compile(
     rf"\b{RELATIVE}\s+(?:\w+\s+){{0,3}}?(?:pays?|paying|sends?|helps?|supports?|contributes?)\b|\bfrom our side\b|\b(?:retirement|saved|own) money\b|\bset aside\b",
     re.IGNORECASE,
 )
+_OWN_MEANS = re.compile(
+    r"\b(?:pay|pays|paying|money|fund|funds|arrange|share|cover|afford|cash|savings?|saved|pocket|self|myself|ourselves|ourself)\b",
+    re.IGNORECASE,
+)
+"""Words of means that are one's own, where no other payer is named in the answer."""
+_GIVEN = re.compile(
+    r"\b(?:church|mosque|temple|synagogue|parish|n\.?g\.?o\.?|foundation|trust|donat\w+|donors?|sponsors?|sponsored|rais(?:e|ing)|well.?wishers|community)\b",
+    re.IGNORECASE,
+)
+_COVERED = re.compile(
+    r"\b(?:medical|health|insurance) (?:card|scheme|plan|fund|aid|cover(?:age)?)\b|\bmediclaim\b",
+    re.IGNORECASE,
+)
 _WORK_PAYS = re.compile(
     r"\b(?:i|he|she) works? (?:for|at)\b[^.!?]{0,40}\b(?:sponsor\w*|pay\w*|cover\w*)\b|\bsponsored by (?:my|his|her) (?:work|job|boss|hospital|firm)\b",
     re.IGNORECASE,
@@ -152,7 +191,12 @@ def choices_in(field: Field, text: str) -> list[Value]:
     if field.id == "funding_source":
         found += [
             Value(value=name, start=match.start(), end=match.end())
-            for name, form in (("self", _KIN_PAYS), ("employer", _WORK_PAYS))
+            for name, form in (
+                ("self", _KIN_PAYS),
+                ("employer", _WORK_PAYS),
+                ("charity", _GIVEN),
+                ("insurance", _COVERED),
+            )
             if name in field.choices
             for match in form.finditer(text)
         ]
@@ -186,7 +230,7 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
         if one.side in field.choices
         and not NOT_BEFORE.search(text[: one.start])
         and not _IS_FINE.match(text, one.end)
-        and (one.of in names if one.of and not asked else asked or (not one.of and len(text.split()) < 4))  # noqa: PLR2004
+        and (one.of in names if one.of and not asked else asked or (not one.of and (len(text.split()) < 4 or _alone(text, one.start, one.end))))  # noqa: PLR2004
     ]  # fmt: skip
     more = [
         one
@@ -196,6 +240,14 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
     seen = {(one.start) for one in found}
     return sorted(
         [*found, *(one for one in more if one.start not in seen)], key=lambda one: one.start
+    )
+
+
+def _alone(text: str, start: int, end: int) -> bool:
+    """Are the words all that stands between two stops?"""
+    return (
+        re.search(r"[.;,\n]\s*(?:the )?$", text[:start]) is not None
+        and re.match(r"\s*(?:one|side)?\s*(?:[.;,\n]|$)", text[end:]) is not None
     )
 
 
@@ -227,7 +279,8 @@ def number_asked(field: Field, context: Context) -> Value | None:
     """The number of an answer, within the field's bounds."""
     found = _cued_number(field, context.text)
     if found is None:
-        inside = [one for one in numbers_in(context.text) if within(field, one.value)]
+        stated = [one for one in numbers_in(context.text) if within(field, one.value)]
+        inside = [one for one in stated if not to_come(context.text, one)] or stated
         if len({one.value for one in inside}) > 1 and not corrects(context.text):
             units = [one for one in inside if _has_unit(field, context.text[one.end :])]
             inside = units or inside[:1]
@@ -276,9 +329,13 @@ def money_asked(field: Field, context: Context) -> Value | None:
 
 
 def money_free(field: Field, context: Context) -> Value | None:
-    """A sum that is named with its currency."""
-    del field
-    return _money(context, asked=False)
+    """A sum that is named with its currency, or behind a word of the field: "budget twelve grand"."""
+    named = _money(context, asked=False)
+    if named is not None:
+        return named
+    bare = _money(context, asked=True)
+    lead = context.text[max(0, bare.start - NEAR // 2) : bare.start] if bare is not None else ""
+    return bare if cued(field, lead) else None
 
 
 _OF_MONEY = re.compile(

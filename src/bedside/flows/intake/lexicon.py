@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -12,7 +13,18 @@ import yaml
 
 from bedside.core.value import value
 
-__all__ = ["RELATIVE", "Found", "conditions", "countries", "data", "phrase_pattern"]
+__all__ = [
+    "NO",
+    "RELATIVE",
+    "YES",
+    "Found",
+    "conditions",
+    "countries",
+    "country_words",
+    "data",
+    "phrase_pattern",
+    "towns",
+]
 
 RELATIVE = (
     r"(?:(?:grand|step)?(?:mother|father|mom|mum|dad|son|daughter)|mummy|daddy|wife|husband|spouse|"
@@ -22,6 +34,11 @@ RELATIVE = (
     r"ل?(?:والدتي|والدي|أمي|امي|أبي|ابي|زوجتي|زوجي|ابني|ابنتي|أختي|أخي|جدتي|جدي|طفلي))"
 )
 """Words for somebody else, as a pattern."""
+
+YES = r"yes|yess+|yeah|yep|yup|yea|ya|aye|ja|si|sí|oui|ndiyo|haa?n(?: ?ji)?|ji haa?n|aiwa|naam|نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं)"
+"""Words that say yes, as people of many tongues write them in an English chat; a pattern."""
+NO = r"no|nope|nop|nah|naw|nay|never|none|non(?! ?-)|nein|nee|hapana|(?:koi |kuch |ji )?nahi+n?|nahee+n?|لا|كلا|नहीं|जी नहीं|ना"
+"""Words that say no, in the same way."""
 
 
 @value
@@ -102,6 +119,56 @@ def countries(text: str) -> tuple[Found, ...]:
         if text[one.start : one.end] not in {"us", "Us"}
         and not _SPEECH.search(text[max(0, one.start - 20) : one.start])
     )
+
+
+@functools.cache
+def _towns() -> Mapping[str, str]:
+    text = (resources.files("bedside.flows.intake") / "data" / "towns.txt").read_text(
+        encoding="utf-8"
+    )
+    rows = (line.split(": ", 1) for line in text.splitlines() if not line.startswith("#"))
+    return {town: country for country, names in rows for town in names.split("|")}
+
+
+_MOST_WORDS = 3
+
+
+def towns(text: str) -> tuple[Found, ...]:
+    """The countries of the towns that the text names, the longest names first at each place.
+
+    Many a town is a name or a word as well: only for words that say where somebody lives.
+    """
+    words = list(re.finditer(r"[^\W\d_][^\s,.;:!?()\"/]*", text))
+    out: list[Found] = []
+    at = 0
+    while at < len(words):
+        for many in range(min(_MOST_WORDS, len(words) - at), 0, -1):
+            start, end = words[at].start(), words[at + many - 1].end()
+            country = _towns().get(_plainly(text[start:end]))
+            if country is not None:
+                out.append(Found(value=country, start=start, end=end))
+                at += many - 1
+                break
+        at += 1
+    return tuple(out)
+
+
+def _plainly(text: str) -> str:
+    """The letters without their marks, in lower case, with single blanks."""
+    bare = "".join(
+        one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one)
+    )
+    return " ".join(bare.casefold().split())
+
+
+_SCRIPT = {"ar": re.compile(r"[\u0600-\u06ff]"), "hi": re.compile(r"[\u0900-\u097f]")}
+
+
+def country_words(name: str, language: str) -> str:
+    """The country as the language writes it; in English where no word for it is known here."""
+    script = _SCRIPT.get(language)
+    others: Sequence[str] = data("countries").get(name) or ()
+    return next((one for one in others if script is not None and script.match(one)), name)
 
 
 def conditions(text: str) -> tuple[Found, ...]:

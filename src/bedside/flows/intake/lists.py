@@ -27,7 +27,7 @@ from bedside.flows.intake.answers import (
 from bedside.flows.intake.exceptions import excepted, substances
 from bedside.flows.intake.kinds import choices_in
 from bedside.flows.intake.lexicon import phrase_pattern
-from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts
+from bedside.flows.intake.signals import agrees, corrects, declines, defers, doubts_here
 from bedside.flows.intake.yes_no import denies
 from bedside.sop.contract import Field
 
@@ -57,7 +57,11 @@ def list_asked(field: Field, context: Context) -> Value | None:
     free = list_free(field, context)
     if free is not None:
         return free
-    if doubts(context.text) or defers(context.text) or (context.others and corrects(context.text)):
+    if (
+        doubts_here(context.text)
+        or defers(context.text)
+        or (context.others and corrects(context.text))
+    ):
         return None
     left = without(context.text, context.others)
     first = first_sentence(left)
@@ -82,7 +86,7 @@ def _keeps(field: Field) -> bool:
 
 _HAS_NONE = re.compile(
     r"\b(?:none|nothing|not any|not a (?:single )?(?:one|thing))\W*(?:that i (?:know|no)(?: of)?|i (?:know|no) of|so far|at all|whatsoever)?\W*$"
-    r"|\b(?:don't|do not|doesn't|does not|dont|doesnt|never|didn't)\s+(?:have|had|take|takes|get|react|suffer)\b[^.!?]{0,20}?(?:\b(?:any|anything|one|them|allerg\w+|reactions?)\b[^.!?]{0,15})?\W*$"
+    r"|\b(?:don't|do not|doesn't|does not|dont|doesnt|never|didn't)\s+(?:have|had|take|takes|get|react|suffer|noticed?|heard|seen|saw|found)\b[^.!?]{0,20}?(?:\b(?:any|anything|one|them|allerg\w+|reactions?)\b[^.!?]{0,15})?\W*$"
     r"|(?:नहीं|नही)(?:\s+(?:है|हैं|जी))?\W*$|^\W*(?:لا|ليس)(?!\w)",
     re.IGNORECASE,
 )
@@ -129,7 +133,7 @@ _TAKES = re.compile(
 
 
 _NO_PART = re.compile(
-    r"^(?:it|this|that|them|anything|everything|(?:have|has|had|am|is|are|take|takes|live|lives)\b.*|(?:a |an )?(?:mild |bad |severe |skin |itchy )*(?:rash|hives|itch\w*|swelling|nausea|vomiting|blisters|reaction|sick)|yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
+    r"^(?:it|this|that|them|anything|everything|.*\bfor (?:it|that)|(?:have|has|had|am|is|are|take|takes|live|lives)\b.*|(?:a |an )?(?:mild |bad |severe |skin |itchy )*(?:rash|hives|itch\w*|swelling|nausea|vomiting|blisters|reaction|sick)|yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
     r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*|.*\b(?:is|are|was|were|has|have|had)\b.*)$",
     re.IGNORECASE,
 )
@@ -151,6 +155,17 @@ def _parts(words: str) -> list[str]:
     return [one for one in found if one and not _NO_PART.match(one)]
 
 
+_WHOLE = re.compile(
+    r"(?:\s+(?:degeneration|disease|detachment|hole|o?edema|pucker|dystrophy|tear))?", re.IGNORECASE
+)
+"""What completes the name of a disease that its first word stands for."""
+
+
+def _whole_name(text: str, end: int) -> int:
+    found = _WHOLE.match(text, end)
+    return found.end() if found is not None else end
+
+
 def list_free(field: Field, context: Context) -> Value | None:
     """Things that the message says are the field's."""
     text = context.text
@@ -162,7 +177,7 @@ def list_free(field: Field, context: Context) -> Value | None:
                 [(one.start, one.end) for one in chosen],
             )
     if "disease" in field.id and field.id != "key_comorbidities":
-        here = _named(field, context)
+        here = [(a, _whole_name(text, b)) for a, b in _named(field, context)]
         if here:
             return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
     none = _none_named(field, text)
@@ -174,16 +189,26 @@ def list_free(field: Field, context: Context) -> Value | None:
         found = _not_borne(text)
         if found is not None:
             return found
-    taken = _taken(text) if "medic" in field.id or "drug" in field.id else None
+    taken = _taken(context) if "medic" in field.id or "drug" in field.id else None
     return taken if taken is not None else none
 
 
-def _taken(text: str) -> Value | None:
-    """What somebody says that they take."""
+def _taken(context: Context) -> Value | None:
+    """What somebody says that they take; nobody takes what pays for it: "on Medicare"."""
+    text = context.text
+    pays = phrase_pattern(
+        [
+            word
+            for other in context.contract.fields
+            for words in other.choices.values()
+            for word in words
+        ]
+        or ["-"]
+    )
     for start, end in statements(text):
         match = _TAKES.search(text, start, end)
         found = tuple(_parts(match["w"])) if match else ()
-        if match and found:
+        if match and found and not pays.search(match["w"]):
             ends = match.start("w") + match["w"].rfind(found[-1]) + len(found[-1])
             return Value(value=found, start=match.start("w"), end=ends)
     return None
@@ -247,8 +272,8 @@ def _none_named(field: Field, text: str) -> Value | None:
     words = "|".join(re.escape(one) for one in plain)
     match = re.search(
         rf"\b(?:no|not any|(?:don't|do not|never) (?:have|had|take)(?: any)?|without(?: any)?|not allergic to anything)\b"
-        rf"(?:\s+(?:other|known|such|more|further|regular|drug|food|medicine|medication|at all|kind of|of))*"
-        rf"(?:(?<=anything)|\s+(?:{words})(?:s|es|ies)?\b)",
+        rf"(?:\s+(?:other|known|more|further|regular|drug|food|medicine|medication|at all|kind of|of))*"
+        rf"(?:(?<=anything)|\s+(?:{words})(?:s|es|ies)?\b)(?!\s+of (?:this|that)\b)",
         text, re.IGNORECASE,
     )  # fmt: skip
     if match is None or question_at(text, match.start()):

@@ -8,11 +8,12 @@ from typing import Any
 from bedside.core.errors import BadInput
 from bedside.core.value import value
 from bedside.flows.intake.case import Match
-from bedside.flows.intake.lexicon import data
+from bedside.flows.intake.lexicon import country_words, data
+from bedside.flows.intake.phrases import phrase
 from bedside.sop.contract import Contract
 from bedside.sop.state import State
 
-__all__ = ["Provider", "catalogue", "is_sample", "price_range", "rank"]
+__all__ = ["Provider", "catalogue", "is_sample", "price_range", "rank", "reasons_in"]
 
 MOST = 3
 
@@ -91,39 +92,62 @@ def rank(contract: Contract, state: State, providers: tuple[Provider, ...]) -> t
 
 def _scored(one: Provider, contract: Contract, state: State) -> Match:  # noqa: C901, PLR0912 - one list of reasons
     low, high = one.procedures[contract.id]
-    score, reasons = 40, [f"offers {contract.title.lower()}"]
+    score, why = 40, ["offers"]
     budget = _usd(state.value("budget"))
     if budget is not None:
         if budget >= high:
-            score, reasons = score + 20, [*reasons, "guide price within the budget"]
+            score, why = score + 20, [*why, "within"]
         elif budget >= low:
-            score, reasons = score + 10, [*reasons, "guide price begins within the budget"]
+            score, why = score + 10, [*why, "begins_within"]
         else:
-            score, reasons = score - 15, [*reasons, "guide price above the budget"]
+            score, why = score - 15, [*why, "above"]
     wanted = state.value("preferred_destination")
     if wanted:
         said = str(wanted).casefold()
         if one.country.casefold() in said or one.city.casefold() in said:
-            score, reasons = score + 20, [*reasons, f"is in {one.country}, as wished"]
+            score, why = score + 20, [*why, f"wished:{one.country}"]
     elif str(state.value("country_of_residence") or "") == one.country:
-        score, reasons = score + 5, [*reasons, "is in the country of residence"]
+        score, why = score + 5, [*why, "home"]
     if state.language in one.languages:
         score += 5
         if state.language != "en":
-            reasons.append("speaks the language")
+            why.append("language")
     if one.accredited:
-        score, reasons = score + 10, [*reasons, "accredited"]
+        score, why = score + 10, [*why, "accredited"]
     if any(rule.id in {"revision", "redo"} for rule in contract.active_rules(state)):
         if one.revision:
-            score, reasons = score + 15, [*reasons, "does repeat operations"]
+            score, why = score + 15, [*why, "repeats"]
         else:
-            score, reasons = score - 20, [*reasons, "does no repeat operations"]
+            score, why = score - 20, [*why, "no_repeats"]
     if state.value("funding_source") == "insurance":
         if one.insurance:
-            score, reasons = score + 10, [*reasons, "works with insurers"]
+            score, why = score + 10, [*why, "insurers"]
         else:
             score -= 10
-    return Match(id=one.id, name=one.name, score=max(0, min(100, score)), reasons=tuple(reasons))
+    return Match(
+        id=one.id,
+        name=one.name,
+        score=max(0, min(100, score)),
+        reasons=tuple(_reason(name, contract.title.lower()) for name in why),
+        why=tuple(why),
+    )
+
+
+def _reason(name: str, procedure: str, language: str = "en") -> str:
+    kind, _, country = name.partition(":")
+    return phrase(
+        f"reason_{kind}",
+        language,
+        procedure=procedure,
+        country=country_words(country, language) if country else "",
+    )
+
+
+def reasons_in(one: Match, language: str, procedure: str) -> tuple[str, ...]:
+    """The match's reasons in a language; those in English where the case keeps no others."""
+    if language == "en" or not one.why:
+        return one.reasons
+    return tuple(_reason(name, procedure, language) for name in one.why)
 
 
 def _usd(found: Any) -> float | None:

@@ -8,7 +8,7 @@ from bedside.core.value import value
 from bedside.flows.intake.lexicon import RELATIVE
 from bedside.language.number_words import ONES, TENS
 
-__all__ = ["Number", "age_in", "numbers_in"]
+__all__ = ["Number", "age_in", "ages_in", "numbers_in", "to_come"]
 
 _TENS = {**TENS, "fourty": 40}
 _SMALL = "|".join(sorted(ONES, key=len, reverse=True))
@@ -73,7 +73,8 @@ _AGE = tuple(
         rf"(?<![\w-])(?P<n>{_N})[\s-]*(?:years?|yrs?|yr)[\s-]*(?:old|of age)\b",
         r"(?<![\w-])(?P<n>\d{1,3})\s*(?:y/?o|yo|y\.o\.)\b",
         rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
-        r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?[MF](?![\w])",
+        r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?(?:[MF]|male|female|man|woman)(?![\w])",
+        rf"\b{RELATIVE},?\s+(?P<n>\d{{2,3}})\s*(?:yrs?|years?)(?=\s*(?:[.,;]|$))",
         rf"\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:,|\s*\()\s*(?P<n>\d{{1,3}})(?=\s*[,)])",
         rf"\b{RELATIVE}(?:'s|’s| is| has just turned| just turned| turned)\s+(?:now |about |almost |nearly |only )?(?P<n>\d{{2,3}})(?=\s*(?:$|[.,;!?)]|and\b|but\b|now\b|years?\b))",
         r"(?:^|(?<=\s))(?:im|i am)\s+(?P<n>\d{2})(?=\s+(?:btw|by the way)\b)",
@@ -96,11 +97,32 @@ _SINCE = re.compile(
 )
 
 
+_TO_COME = re.compile(
+    r"(?:\b(?:will|shall|going to|about to|gonna) (?:be|turn)|'ll (?:be|turn)|’ll (?:be|turn)|\bturn(?:s|ing)?|\bnearly|\balmost)\s+$"
+    r"|,\s*$",
+    re.IGNORECASE,
+)
+_LATER = re.compile(r"\s*(?:in|next|this|on|come)\b", re.IGNORECASE)
+
+
+def to_come(text: str, one: Number) -> bool:
+    """Is it an age that somebody will be: "he'll be 70 in May", "38, 39 in April"?"""
+    return (
+        _TO_COME.search(text[: one.start]) is not None and _LATER.match(text, one.end) is not None
+    )
+
+
 def age_in(text: str) -> Number | None:
-    """An age that the text states of somebody, by its own words; `None` where it states none.
+    """The first age that `ages_in` finds; `None` where the text states none."""
+    return next(iter(ages_in(text)), None)
+
+
+def ages_in(text: str) -> tuple[Number, ...]:
+    """The ages that the text states of somebody, by its own words, the surest first.
 
     "62 years old", "aged 62", "I'm 62", "sixty-two years old"; "for 10 years" is a duration.
     """
+    out: dict[int, Number] = {}
     plain = text.translate(_INDIC)
     for form in _AGE:
         for match in form.finditer(plain):
@@ -108,5 +130,7 @@ def age_in(text: str) -> Number | None:
                 continue
             inside = numbers_in(match["n"])
             if inside and 0 <= inside[0].value <= 120:  # noqa: PLR2004 - the oldest anybody was
-                return Number(value=inside[0].value, start=match.start("n"), end=match.end("n"))
-    return None
+                one = Number(value=inside[0].value, start=match.start("n"), end=match.end("n"))
+                if not to_come(plain, one):
+                    out.setdefault(one.start, one)
+    return tuple(out.values())

@@ -24,7 +24,7 @@ _CARER = re.compile(
     rf"|\b(?:meri|mere|mera)\s+{RELATIVE}\b|\b(?:help|get) (?:him|her) (?:operated|treated|seen|sorted)\b|\bhelp (?:him|her)\b"
     r"|\bfor (?:mum|mom|mummy|dad|daddy|papa|mama|nan|nana|gran|granny|grandma|grandpa)\b"
     rf"|\boptions for (?:my|our)\s+{RELATIVE}\b"
-    r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
+    r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bi(?:'m| am) (?:a|the|his|her|their) (?:caregiver|carer|care giver|nurse) (?:writing|asking|of|for|here)\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
     r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे (?:पिता|पापा)|माँ के लिए|पिता(?:जी)? के लिए)"
     rf"|(?<!\w)(?:{RELATIVE})\s+[^.!?؟]{{0,80}}[تي](?:حتاج|عاني)",
     re.IGNORECASE,
@@ -33,26 +33,43 @@ _PATIENT = re.compile(
     r"\b(?:for|it's|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
     r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
     r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
-    r"|(?:^|(?<=[.!?]\s))\W*need (?:a|an|to|my|some|help)\b|\bi (?:should|must|have to|am to|need to) (?:go for|have|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
+    r"|(?:^|(?<=[.!?]\s))\W*need (?:a|an|to|my|some|help)\b|\bi (?:should|must|have to|am to|need to) (?:go for|have(?! (?:said|told|mentioned|written|asked|added|known))|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
     r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए)(?:\s|$|[.,،।])",
     re.IGNORECASE,
 )
 _SELF = re.compile(
-    r"^\W*(?:(?:yes|yeah|it's|its|just|only|for),?\s+)*(?:me|myself|self|mine|i am|for me|yes)\b",
+    r"^\W*(?:(?:yes|yeah|it's|its|it is|just|only|for|4|hmm+|oh|ok),?\s+)*(?:me|i|myself|self|mine|i am|for me|yes)\b(?!\s+(?:and|have|had|don't|do|said))",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(
+    rf"(?:(?:^|(?<=[.!?,;:]))\W*|\b(?:my|our)\s+(?:[\w-]+\s+){{0,4}}?)(?:{RELATIVE}|chacha|amma|appa|abba|ammi|lola|lolo)\b(?!\s*,)"
+    r"(?!(?:'s|’s)?\s+(?:\w+\s+)?(?:said|says|told|thinks|recommended|suggested|gave|asked|works|lives|pays?|paid|will|died|passed|had (?:the same|it|one|hers|his|chicken)|reports?|is (?:a|an|also a) \w+))",
+    re.IGNORECASE,
+)
+"""A message that begins with a relative, and goes on to say what is wrong."""
+_COMPLAINT = re.compile(
+    r"\b(?:knees?|hips?|eyes?|cataracts?|cataratas|heart|bypass|surgery|operation|operated|ivf|acl|replace\w*|stones?|blind|see|walk\w*|limping|angio\w*)\b",
+    re.IGNORECASE,
+)
+_FIRST_WORDS = 60
 NEAR = 40
 _ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
 _BOTH = re.compile(
     rf"\b(?:me|myself) and my\b|\bmy\s+{RELATIVE}\s+and (?:me|i|myself)\b|\bi(?:'m| am) the one\b|\bmy own\b",
     re.IGNORECASE,
 )
+_ME = re.compile(
+    r"^\W*(?:(?:hmm+|oh|ok|so|well|it's|for|just|only|4)\W+)*(?:me|myself)(?=\s*[.!,;]|\W*$)",
+    re.IGNORECASE,
+)
+"""The whole first answer; whoever is told of behind it is somebody else."""
 _BARE_ONE = re.compile(
     rf"^\W*(?:(?:it's|its|yes|no|for|the|only)\W+)*(?P<r>{RELATIVE})\b", re.IGNORECASE
 )
 _OTHER = re.compile(r"\b(?:someone|somebody) else\b|\bnot me\b", re.IGNORECASE)
 _SOMEBODY = re.compile(
-    rf"\b(?:my|our|her|his|the)\s+(?:\w+\s+)?{RELATIVE}\b[^.!?;]*$", re.IGNORECASE
+    rf"(?:\b(?:my|our|her|his|the)\s+(?:\w+\s+)?|(?:^|[.,;!?])\s*){RELATIVE}\b[^.!?;]*$",
+    re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"\b(?:he|she)(?:'s| is)?\s*(?:\w+\s+)?$", re.IGNORECASE)
 _KIN = re.compile(rf"\b{RELATIVE}\b", re.IGNORECASE)
@@ -62,11 +79,15 @@ def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
     """("patient" or "carer", start, end) where the words say so."""
     if (found := _CARER.search(text)) and not (asked and _BOTH.search(text)):
         return "carer", found.start(), found.end()
-    if asked and (found := _BOTH.search(text)):
+    if asked and (found := _BOTH.search(text) or _ME.match(text)):
         return "patient", found.start(), found.end()
     if asked and (found := _OTHER.search(text) or _ONE.search(text) or _BARE_ONE.search(text)):
         return "carer", found.start(), found.end()
-    if found := _PATIENT.search(text):
+    own = _PATIENT.search(text)
+    lead = text[:_FIRST_WORDS]
+    if own is None and (found := _SUBJECT.search(lead)) and _COMPLAINT.search(text, found.end()):
+        return "carer", found.start(), found.end()
+    if found := own:
         said = next(text[a:b] for a, b in statements(text) if a <= found.start() < b)
         if asked or not re.search(rf"\b{RELATIVE}\b", said, re.IGNORECASE):
             return "patient", found.start(), found.end()

@@ -12,7 +12,10 @@ from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.flows.intake.answers import clauses, within
+from bedside.flows.intake.exceptions import substances
 from bedside.flows.intake.fields import Context, Value, read_asked, read_volunteered
+from bedside.flows.intake.kinds import own_means
+from bedside.flows.intake.lexicon import conditions
 from bedside.flows.intake.numbers import numbers_in
 from bedside.flows.intake.signals import declines, doubts, not_applicable, nothing
 from bedside.flows.intake.spelling import mended, words_of
@@ -127,7 +130,11 @@ def core(text: str) -> str:
 def _answer(field: Field, context: Context, others: Sequence[Said]) -> Value | None:
     """The answer beside what the message says of other fields; what only may be of them gives way."""
     ill = _of_illness(field)
-    others = [one for one in others if not (ill and one.field == "key_comorbidities")]
+    others = [
+        one
+        for one in others
+        if not (ill and one.field == "key_comorbidities") and not _borne(field, one, context.text)
+    ]
     for some in (others, [one for one in others if one.strong]):
         told = _told_of_others(context.text, some)
         answer = read_asked(field, replace(context, others=told))
@@ -154,16 +161,19 @@ def _volunteered(fields: Sequence[Field], context: Context) -> dict[str, Said]:
 def _answered(field: Field, context: Context, found: dict[str, Said]) -> bool:
     """Put the answer to the field's question among what was found; is there one?"""
     text = context.text
-    fits = [one for one in numbers_in(text) if within(field, one.value)]
-    if field.kind == "number" and field.id != "age" and len(fits) == 1:
-        found.pop("age", None)  # "he is 41" answers the question about somebody else's age
+    if field.kind == "number" and field.id != "age" and "age" in found:
+        stated = found["age"]
+        first = next((b for a, b in clauses(text) if numbers_in(text[a:b])), 0)
+        if stated.start < first and within(field, float(str(stated.value))):
+            del found["age"]  # "he is 41" answers the question about somebody else's age
     others = [one for name, one in found.items() if name != field.id]
     answer = _answer(field, context, others)
-    if answer is None and not _no_answer(text):
-        answer = _answer_with_slips(field, context, others)
+    unread = answer is None or (field.kind == "list" and not _things(text, answer))
+    if unread and not _no_answer(text):
+        answer = _answer_with_slips(field, context, others) or answer or own_means(field, context)
     if answer is not None:
         for name, one in tuple(found.items()):
-            if _gives_way(one, field, answer):
+            if _gives_way(one, field, answer, text):
                 del found[name]
         found[field.id] = _said(field, answer)
     elif (
@@ -196,12 +206,18 @@ def _read_slips(fields: Sequence[Field], context: Context, found: dict[str, Said
     if put_right is None:
         return
     for field in fields:
-        if field.id in found or field.id == "name":
+        if field.id in found or field.id in {"name", "who"}:
             continue
         read = read_volunteered(field, replace(context, text=put_right.text))
         if read is not None:
             start, end = put_right.span(read.start, read.end)
             found[field.id] = _said(field, replace(read, start=start, end=end))
+
+
+def _things(text: str, answer: Value) -> bool:
+    """Does the list hold nothing, or a thing that is known, so that no slip hides it?"""
+    words = text[answer.start : answer.end]
+    return not answer.value or bool(conditions(words) or substances(words))
 
 
 def _answer_with_slips(field: Field, context: Context, others: Sequence[Said]) -> Value | None:
@@ -217,6 +233,8 @@ def _answer_with_slips(field: Field, context: Context, others: Sequence[Said]) -
     answer = _answer(field, replace(context, text=put_right.text), moved)
     if answer is None:
         return None
+    if field.kind == "list" and not _things(put_right.text, answer):
+        return None
     start, end = put_right.span(answer.start, answer.end)
     return replace(answer, start=start, end=end)
 
@@ -227,9 +245,20 @@ def _of_illness(field: Field) -> bool:
     return field.kind == "list" and named and field.id != "key_comorbidities"
 
 
-def _gives_way(one: Said, field: Field, answer: Value) -> bool:
+_USED = re.compile(r"\b(?:take|takes|taking|took|on|use|uses|using|daily)\b", re.IGNORECASE)
+
+
+def _borne(field: Field, one: Said, text: str) -> bool:
+    """A medicine that is named where allergies are asked for, with no word of its being taken."""
+    if "allerg" not in field.id or one.field not in {"blood_thinners", "current_medicines"}:
+        return False
+    here = next((text[a:b] for a, b in clauses(text) if a <= one.start < b), text)
+    return _USED.search(here) is None
+
+
+def _gives_way(one: Said, field: Field, answer: Value, text: str) -> bool:
     """Do the words answer the question, and not the other field that they were read for?"""
-    weak = not one.strong and field.kind == "text"
+    weak = (not one.strong and field.kind == "text") or _borne(field, one, text)
     ill = _of_illness(field) and one.field == "key_comorbidities"
     over = one.start < answer.end and answer.start < one.end
     return one.field != field.id and over and (weak or ill)

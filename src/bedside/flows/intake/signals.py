@@ -6,10 +6,10 @@ import re
 from typing import Literal
 
 from bedside.core.value import value
-from bedside.flows.intake.lexicon import RELATIVE
+from bedside.flows.intake.lexicon import NO, RELATIVE, YES
 
 __all__ = [
-    "Asked", "Signals", "agrees", "corrects", "declines", "defers", "disagrees", "doubts",
+    "Asked", "Signals", "agrees", "corrects", "declines", "defers", "disagrees", "doubts", "doubts_here",
     "not_applicable", "nothing",
     "signals", "wants_person",
 ]  # fmt: skip
@@ -61,15 +61,14 @@ _CORRECT = _any(
     r"أقصد|اقصد|قصدي|أخطأت|मेरा मतलब|गलती से|ग़लती से",
 )
 _YES = _any(
-    r"^\W*(?:yes|yeah|yep|yup|yea|ya|aye|sure|ok|okay|of course|certainly|absolutely|definitely|correct|right|"
+    rf"^\W*(?:{YES}|sure|ok|okay|of course|certainly|absolutely|definitely|correct|right|"
     r"exactly|indeed|please do|go ahead|i do|i am|i have|i did|it is|it has|that's right|affirmative|"
-    r"نعم|أجل|ايوه|हाँ|हां|जी|जी हाँ|ठीक है)(?=\W|$)",
+    r"ठीक है)(?=\W|$)",
     r"\b(?:i (?:think|believe|guess|suppose) so|unfortunately,? yes|that(?:'s| is) (?:right|correct|fine))\b",
 )
 _NO = _any(
-    r"^\W*(?:no|nope|nah|naw|never|none|negative|not really|not at all|not that i know(?: of)?|not yet|nothing|neither|"
-    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|it hasn't|it has not|"
-    r"لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)",
+    rf"^\W*(?:{NO}|negative|not really|not at all|not that i know(?: of)?|not yet|nothing|neither|"
+    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|it hasn't|it has not)(?=\W|$)",
     r"\b(?:none (?:of (?:these|those|them)|that i know(?: of)?|at all)|not that i(?:'m| am) aware of|i don't think so|don't believe so)\b",
 )
 _HUMAN = _any(
@@ -184,9 +183,13 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
     )),
 )  # fmt: skip
 _WH = re.compile(
-    r"^\W*(?:what|which|who|why|when|where|how|is|are|do|does|did|can|could|would|will|should|shall|am|has|have)\b",
+    r"^\W*(?:what|which|who|why|when|where|how|is|are|do|does|did|can|could|would|will|should|shall|am|has|have)\b(?=\W+\w)",
     re.IGNORECASE,
 )
+
+
+_QUESTION = re.compile(r"(?:^|(?<=[.!?,;\n؟।]))[^.!?,;\n؟।]+[?؟]")
+"""A question with what leads to it cut off: a sentence, or its last clause."""
 
 
 @value
@@ -209,7 +212,7 @@ class Signals:
 def signals(text: str) -> Signals:
     """Read the message's other signals."""
     asks: tuple[Asked, ...] = tuple(name for name, form in _ASKS if form.search(text))
-    if not asks and text.rstrip().endswith(("?", "؟")) and _WH.match(text.rstrip()):
+    if not asks and any(_WH.match(one) for one in _QUESTION.findall(text)):
         asks = ("other",)
     feeling = next(
         (
@@ -252,15 +255,25 @@ def doubts(text: str) -> bool:
     return _DOUBT.search(text) is not None
 
 
+_ASIDE = 6
+"""A doubt in so many words or fewer is about the answer, wherever it stands."""
+
+
+def doubts_here(text: str) -> bool:
+    """The person does not know the answer, and not something else that they tell of afterwards."""
+    first, *others = [one for one in re.split(r"(?<=[.!?;\n])\s+", text.strip()) if one] or [""]
+    return doubts(first) or any(doubts(one) and len(one.split()) <= _ASIDE for one in others)
+
+
 def defers(text: str) -> bool:
     """The person puts it off."""
     return _DEFER.search(text) is not None
 
 
 _NOTHING = re.compile(
-    r"^\W*(?:(?:no|none|nothing|nope|nil|not any|nothing else|none at all|not really|no,? (?:i|we) (?:don't|do not|have not|haven't)(?: have(?: one| any)?)?|"
+    rf"^\W*(?:(?:{NO}|nothing|nil|nowt|not any|nothing else|none at all|not really|no,? (?:i|we) (?:don't|do not|have not|haven't)(?: have(?: one| any)?)?|"
     r"no (?:particular |special |real )?(?:preference|budget|limit|idea yet)|anywhere|any|either|(?:i|we) (?:don't|do not) (?:have one|mind|care)|"
-    r"لا|لا شيء|नहीं|कोई नहीं|कुछ नहीं))\W*(?:thanks|thank you|at all|else|really)?\W*$",
+    r"لا شيء|कोई नहीं|कुछ नहीं))\W*(?:thanks|thank you|at all|else|really)?\W*$",
     re.IGNORECASE,
 )
 

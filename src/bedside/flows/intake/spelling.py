@@ -142,7 +142,10 @@ def mended(text: str, words: frozenset[str], *, shortest: int = _SHORT) -> Mende
 
 
 def _nearest(told: str, words: frozenset[str]) -> str | None:
-    """The one word that was meant: a letter away, two in a long one, its first letter the same."""
+    """The one word that was meant: a letter away (two in a long one), its first letter the same.
+
+    The same letters in another order are one slip.
+    """
     most = 1 if len(told) < _LONG else 2
     near: dict[int, list[str]] = {}
     for word in words:
@@ -150,8 +153,10 @@ def _nearest(told: str, words: frozenset[str]) -> str | None:
             continue
         if len(told) <= _SHORT and (word[-1] != told[-1] or len(word) > _SHORT + 1):
             continue
-        gap = edits(told, word)
+        gap = 1 if sorted(told) == sorted(word) else edits(told, word)
         if gap <= most:
             near.setdefault(gap, []).append(word)
     best = near[min(near)] if near else []
+    if len(best) > 1:
+        best = [word for word in best if word in data("conditions")] or best
     return best[0] if len(best) == 1 else None

@@ -38,13 +38,15 @@ if TYPE_CHECKING:
     from bedside.flows.intake.architectures import Dispatch
 
 __all__ = [
-    "UPLOADS", "base_prompt", "by_rule", "changes", "compose", "language_of", "nothing_more",
+    "STAFF", "UPLOADS", "base_prompt", "by_rule", "changes", "compose", "language_of", "nothing_more",
     "own_words",
     "plan", "say", "situation", "staged_order", "veil", "voice_of",
 ]  # fmt: skip
 
 _DEEDS = {"person": "I would like to talk to a person.", "skip": "I would rather not say."}
 """Deeds that a page has a button for, in the words that they stand for."""
+STAFF = "staff"
+"""What is told of a case with a turn: a coordinator wrote its message, and not the person."""
 UPLOADS = CaseUploads(name="uploads", deadline_ms=2_000)
 
 
@@ -203,7 +205,7 @@ def reply(view: View[Case]) -> tuple[Reply, str]:
         asking = ""
     text = f"{lead} {fitted.text}".strip()
     if not fitted.question:
-        question, asking = question_part(now, told, staged=staged)
+        question, asking = question_part(now, told, staged=staged, sample=house.sample)
         text = f"{text} {question}".strip()
     return Reply(text=text, asking=asking, told=tuple(told)), wrote.draft.by
 
@@ -269,6 +271,8 @@ def changes(view: View[Case]) -> tuple[Change, ...]:
     elif heard.reading.answered:
         out.append(change("asking", ""))
     out += [change("told", name, op="add") for name in found.told]
+    if view.request.option("by") == "coordinator":
+        out.append(change("told", f"{STAFF}:{view.opened.turn}", op="add"))
     return tuple(out)
 
 

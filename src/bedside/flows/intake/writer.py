@@ -7,7 +7,7 @@ from typing import Any
 
 from bedside.core.value import value
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
-from bedside.flows.intake.matcher import Provider, price_range
+from bedside.flows.intake.matcher import Provider, is_sample, price_range, reasons_in
 from bedside.flows.intake.phrases import document_words, joined, phrase, provider_name
 from bedside.flows.intake.questions import first_gap, next_question, question_text, still_open
 from bedside.flows.intake.situation import Situation
@@ -22,11 +22,15 @@ MOST_NOTED = 5
 
 @value
 class House:
-    """What the deployer says of itself: the emergency number, and how a person is reached."""
+    """What the deployer says of itself: the emergency number, and how a person is reached.
+
+    `sample` is True while the providers are the fictional ones.
+    """
 
     emergency: str = ""
     crisis_line: str = ""
     contact: str = ""
+    sample: bool = False
 
     @classmethod
     def of(cls, hot: Mapping[str, Any] | None) -> House:
@@ -36,6 +40,7 @@ class House:
             emergency=str(body.get("emergency_number", "")),
             crisis_line=str(body.get("crisis_line", "")),
             contact=str(body.get("contact", "")),
+            sample=is_sample(hot),
         )
 
 
@@ -54,7 +59,7 @@ def write(
     """The rules' own message: at most one question, and it stands at the end."""
     told: list[str] = []
     parts = answer_parts(now, house=house, providers=providers, told=told)
-    question, asking = question_part(now, told, staged=staged)
+    question, asking = question_part(now, told, staged=staged, sample=house.sample)
     if question:
         parts.append(question)
     text = " ".join(part for part in parts if part)
@@ -224,8 +229,10 @@ def _papers_asked(now: Situation) -> str:
     return phrase("file_none", lang)
 
 
-def question_part(now: Situation, told: list[str], *, staged: bool = False) -> tuple[str, str]:
-    """The question with what leads to it, and what it is about."""
+def question_part(
+    now: Situation, told: list[str], *, staged: bool = False, sample: bool = False
+) -> tuple[str, str]:
+    """The question with what leads to it, and what it is about; `sample` as `House` has it."""
     case, contract, lang = now.case, now.contract, now.case.facts.language
     asking = next_question(now, staged=staged)
     if asking.startswith(CONFLICT):
@@ -233,7 +240,7 @@ def question_part(now: Situation, told: list[str], *, staged: bool = False) -> t
     if asking == CONFIRM:
         return _confirm(now), asking
     if asking == CHOOSE:
-        return _choose(now), asking
+        return _choose(now, sample=sample), asking
     if asking == UPLOAD:
         told.append("upload")
         missing = contract.missing_documents(case.facts)
@@ -286,17 +293,23 @@ def _confirm(now: Situation) -> str:
     return f"{back} {waived}{text}"
 
 
-def _choose(now: Situation) -> str:
+def _choose(now: Situation, *, sample: bool) -> str:
     lang = now.case.facts.language
     names = [provider_name(one.name, lang) for one in now.case.matches]
     if not now.matched:
         return phrase("choose_again", lang, matches=joined(names, lang))
-    if lang != "en":  # the reasons are written in English; the case carries them
-        return phrase("matches", lang, matches=("؛ " if lang == "ar" else "; ").join(names))
-    told = [
-        f"{one.name} ({', '.join(one.reasons[1:3]) or one.reasons[0]})" for one in now.case.matches
-    ]
-    return phrase("matches", lang, matches="; ".join(told))
+    comma, stop = ("، ", "؛ ") if lang == "ar" else (", ", "; ")
+    about = procedure_words(now.contract, now.case, lang)
+    told = []
+    for name, one in zip(names, now.case.matches, strict=True):
+        why = reasons_in(one, lang, about)
+        told.append(f"{name} ({comma.join(why[1:3]) or why[0]})")
+    return phrase(
+        "matches",
+        lang,
+        matches=stop.join(told),
+        sample=f"{phrase('sample_list', lang)} " if sample else "",
+    )
 
 
 def _nothing_left(now: Situation, told: list[str]) -> str:

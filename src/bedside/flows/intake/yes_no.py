@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from bedside.flows.intake import persons
 from bedside.flows.intake.answers import (
@@ -17,8 +18,8 @@ from bedside.flows.intake.answers import (
     whole,
 )
 from bedside.flows.intake.consent import wants_matching
-from bedside.flows.intake.lexicon import phrase_pattern
-from bedside.flows.intake.signals import corrects, declines, disagrees, doubts
+from bedside.flows.intake.lexicon import NO, YES, phrase_pattern
+from bedside.flows.intake.signals import corrects, declines, disagrees, doubts_here
 from bedside.sop.contract import Field
 
 __all__ = ["boolean_asked", "boolean_free", "denies"]
@@ -63,17 +64,21 @@ def _opposite(field: Field, text: str) -> Value | None:
 def boolean_asked(field: Field, context: Context) -> Value | None:
     """Yes or no to the field's own question."""
     free = boolean_free(field, context)
-    if free is not None:
-        return free
     text = context.text
-    if doubts(text) and not re.match(r"\W*(?:yes|no)\b", text, re.IGNORECASE):
+    if free is not None:
+        here = next((text[a:b] for a, b in clauses(text) if a <= free.start < b), "")
+        # "Nothing infected, no" names it and denies it in one breath.
+        if free.value is True and _NAYS.match(here) and denies(field, here):
+            return replace(free, value=False)
+        return free
+    if doubts_here(text) and not re.match(r"\W*(?:yes|no)\b", text, re.IGNORECASE):
         return None
     if declines(text) or wants_matching(text):
         return None
     parts = clauses(text)
     for at, (start, end) in enumerate(parts):
         told = any(a < end and start < b for a, b in context.others)
-        if told and (at or not _PLAIN_WORD.match(text[start:end])):
+        if told and (at or not _NO_BESIDE.match(text[start:end])):
             continue
         said = _yes_or_no(field, text[start:end])
         if said is not None:
@@ -82,7 +87,7 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
     start, end = whole(text)
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
     if (
-        re.search(r"\b(?:before|ever|earlier|previous|recent|last)\b", past)
+        re.search(r"\b(?:before|ever|earlier|previous|recent|last|been done)\b", past)
         and _HAPPENED.search(text)
         and not disagrees(text)
     ):
@@ -90,17 +95,22 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
     return None
 
 
+_NAYS = re.compile(r"\W*(?:no|not|nothing|none|nope|never|nahi+n?)\b", re.IGNORECASE)
 _PLAIN_WORD = re.compile(
     r"^\W*(?:(?:oh|well|um+|ah|so)\W+)*(?:yes|yeah|yep|yup|(?:no|nope)(?=\W*[,.;]))\b",
     re.IGNORECASE,
 )
 """A yes or no that stands before what else is told."""
+_NO_BESIDE = re.compile(
+    rf"(?:{_PLAIN_WORD.pattern})|\W*\w+\W+no\W+(?:she|he|i)\b\D*\d", re.IGNORECASE
+)
+"""The same, or a no with a number behind it: "goodness no, she's 16"."""
 _NO_WORRY = re.compile(
     r"^\W*no\W+(?:problems?|worries|difficult(?:y|ies)|trouble|issues?|doubt)\b", re.IGNORECASE
 )
 """A "no" that says yes where something is asked for that should be possible."""
 _NO_TELLING = re.compile(
-    r"^\W*no\W+(?:idea|clue|preference|comment|budget|rush|hurry|thank|thanks|please)\b",
+    r"^\W*no\W+(?:idea|clue|preference|comment|budget|rush|hurry|thank(?! god| goodness| heavens)|thanks|please)\b",
     re.IGNORECASE,
 )
 _ENDS_NO = re.compile(r"\b(?:no|not|never|nope|none)\W*$", re.IGNORECASE)
@@ -127,7 +137,13 @@ def _yes_or_no(field: Field, said: str) -> bool | None:
         return None
     if _AFFIRMS.search(said):
         return True
-    if denies(field, said) or re.match(r"\W*(?:no|nop|nay)\b", said, re.IGNORECASE):
+    if "previous" in field.id and _FIRST.match(said):
+        return False
+    if (
+        denies(field, said)
+        or re.match(r"\W*(?:no|nop|nay)\b", said, re.IGNORECASE)
+        or _EARLY_NO.match(said)
+    ):
         return False
     if len(said.split()) <= _TELLS and (_ENDS_NO.search(said) or _ENDS_YES.search(said)):
         return _ENDS_YES.search(said) is not None
@@ -143,6 +159,18 @@ def _yes_or_no(field: Field, said: str) -> bool | None:
     return not (denied or any(one.kind == "negated" for one in judged(said)))
 
 
+_FIRST = re.compile(
+    r"^\W*(?:(?:it|this|that)(?:'s|’s| is| will be| would be)?\s+)?(?:(?:only|just|my|our|her|his|the|very)\s+)*"
+    r"first (?:time|one|ever|attempt|cycle|go)(?: only| ever)?\W*$",
+    re.IGNORECASE,
+)
+"""It would be the first: there was none before."""
+_EARLY_NO = re.compile(
+    rf"^\W*(?:(?!yes|yeah|i\b|we\b|he\b|she\b|there\b|have\b|has\b|is\b|with\b)\w+\W+){{0,2}}?(?:{NO})"
+    r"(?=\W*$|\s*[,.;!]|\W+(?:i|i'm|he|she|she's|he's|we|it|they|sir|madam|mam|ma'am|bro|never|not|only|since|thank)\b)",
+    re.IGNORECASE,
+)
+"""A no with a word or two before it: "goodness no, she's 16"."""
 _BARE = frozenset(
     {
         "without", "difficulty", "problem", "problems", "fine", "easily", "once", "twice", "before", "too", "now",
@@ -191,27 +219,26 @@ def _stated(text: str, at: int) -> Span:
 
 
 _AFFIRMS = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|yes|yess+|yeah|yep|yup|yea|ya|aye|(?:of course|certainly|definitely|absolutely)(?!\W+not\b)|correct|indeed|"
-    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b(?!\s+(?:no|never|not|none)\b))|that's right|affirmative|"
-    r"نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं))(?=\W|$)"
+    rf"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|{YES}|(?:already )?done(?=\W*$|\W+(?:on|in|last|already|before|yes|\d))|(?:of course|certainly|definitely|absolutely)(?!\W+not\b)|correct|indeed|"
+    r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b(?!\s+(?:no|never|not|none)\b))|that's right|affirmative)(?=\W|$)"
     r"|\bi (?:think|believe|guess|suppose) so\b",
     re.IGNORECASE,
 )
 _DENIES = re.compile(
-    r"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily|so|definitely|absolutely|certainly|of course)\W+)*(?:n(?=\W*$)|no|not|nope|nop(?=\W|$)|nah|naw|never|none|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
+    rf"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily|so|definitely|absolutely|certainly|of course)\W+)*(?:n(?=\W*$)|{NO}|not|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
     r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
-    r"it hasn't|it has not|it isn't|لا|كلا|नहीं|जी नहीं|ना)(?=\W|$)(?P<rest>.*)",
+    r"it hasn't|it has not|it isn't|(?:does|did|do|has|have|had|is|was|can)(?:n't|n’t|nt| not))(?=\W|$)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _HAPPENED = re.compile(
-    r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|years? ago|months? ago|last (?:year|month)|in (?:19|20)\d\d|"
-    r"(?:i|we|he|she) (?:did|had|tried|got)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
+    r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|(?:years?|months?|weeks?|days?) (?:ago|back|before)|last (?:year|month|week)|in (?:19|20)\d\d|"
+    r"(?:i|we|he|she) (?:did|had|tried|got)|(?<!not )(?<!be )done(?! yet)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
     re.IGNORECASE,
 )
 
 
 _MORE = re.compile(
-    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|sir|madam|problems?|that|as far|to my)\b",
+    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|any|such|sir|madam|problems?|that|as far|to my)\b|^\s+\w+ of (?:this|that) (?:type|kind|sort)\b",
     re.IGNORECASE,
 )
 
@@ -242,8 +269,10 @@ _NO_SURGERY = re.compile(
 )
 
 
+_AGAIN = re.compile(r"\b(?:revision|redo|repeat|second)\b", re.IGNORECASE)
+"""What is wished for again was had before."""
 _WISHED = re.compile(
-    r"\b(?:get|getting|become|becoming|fall|falling|trying|try|tried|hope|hoping|avoid|want|wants)\b[^.!?,;]{0,12}$",
+    r"\b(?:get|getting|become|becoming|fall|falling|trying|try|tried|hope|hoping|avoid|want|wants|needs?|requires?)\b[^.!?,;]{0,12}$",
     re.IGNORECASE,
 )
 """Before words that are only wished for: "trying to get pregnant"."""
@@ -283,7 +312,10 @@ def boolean_free(field: Field, context: Context) -> Value | None:
         spot
         for spot in spots
         if not question_at(text, spot[0])
-        and not _WISHED.search(text[max(0, spot[0] - 25) : spot[0]])
+        and (
+            _AGAIN.search(text[spot[0] : spot[1]])
+            or not _WISHED.search(text[max(0, spot[0] - 25) : spot[0]])
+        )
     ]
     if thinner:
         spots = [spot for spot in spots if not _allergic(text, spot[0])]
