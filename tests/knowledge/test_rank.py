@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from bedside.knowledge.concept import Concept
 from bedside.knowledge.index.entry import Document, Entry
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
@@ -123,7 +124,7 @@ def test_the_words_of_a_document_score_as_a_plain_bm25_of_whole_documents() -> N
         idf * bag.count("w7") * 2.2 / (bag.count("w7") + 1.2 * (0.25 + 0.75 * lengths[t] / mean))
         for t, bag in bags.items()
     ]
-    got = wholes([segment], [segment.alive], terms={"w7": 1.0}, cosines=None)
+    got = wholes([segment], [segment.alive], concepts=[Concept(written={"w7": 1.0})], cosines=None)
     assert got.nearest is None
     assert got.words is not None
     assert got.words[0].tolist() == pytest.approx(want, rel=1e-6)
@@ -133,7 +134,7 @@ def test_the_nearest_passage_speaks_for_its_document_and_refused_ones_do_not() -
     segment = Segment(entries(TWO), dim=EMBEDDER.dim)
     cosines = [np.array([0.1, 0.7, 0.3, 0.2, -0.5, 0.4], dtype=np.float32)]
     mask = np.array([True, False, True, False, True, False])
-    got = wholes([segment], [mask], terms=None, cosines=cosines)
+    got = wholes([segment], [mask], concepts=None, cosines=cosines)
     assert got.words is None
     assert got.nearest is not None
     assert got.nearest[0].tolist() == pytest.approx([0.3, -0.5])

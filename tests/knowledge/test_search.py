@@ -14,6 +14,7 @@ from sqlalchemy import delete, select
 from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, InvalidArgument, Unavailable
 from bedside.core.ids import ActorId, PatientId, TenantId
+from bedside.knowledge.concept import Concept
 from bedside.knowledge.document import Labels, Upload
 from bedside.knowledge.index.rows import load_knowledge
 from bedside.knowledge.index.scoring import Statistics, lexical
@@ -473,7 +474,9 @@ def _content(segments) -> dict[str, tuple[str, float, str, bytes]]:
 
 
 def _scores(segments, word: str) -> dict[str, float]:
-    found = lexical(segments, {stems(word)[0]: 1.0}, statistics=Statistics.of(segments))
+    found = lexical(
+        segments, [Concept(written={stems(word)[0]: 1.0})], statistics=Statistics.of(segments)
+    )
     return {
         s.ids[i]: float(score[i])
         for s, score in zip(segments, found.scores, strict=True)
@@ -517,8 +520,10 @@ def test_scores_equal_a_plain_bm25(library) -> None:
             / (bag.get(stem, 0) + 1.2 * (0.25 + 0.75 * e.length / mean))
             for bag, e in zip(bags, entries, strict=True)
         ]
-        got = lexical([segment], {stem: 1.0}, statistics=Statistics.of([segment])).scores[0]
-        assert got.tolist() == pytest.approx(want, rel=1e-5)
+        got = lexical(
+            [segment], [Concept(written={stem: 1.0})], statistics=Statistics.of([segment])
+        )
+        assert got.scores[0].tolist() == pytest.approx(want, rel=1e-5)
 
 
 def test_grants_of_other_patients_share_no_state(store, clock) -> None:

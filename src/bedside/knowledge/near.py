@@ -115,7 +115,7 @@ def with_vectors(
         by_tenant.setdefault(tenant, set()).add(one.chunk)
     late = set(also)
     statistics = Statistics.of(segments)
-    words = lexical(segments, question.terms, statistics=statistics).scores
+    words = lexical(segments, question.concepts, statistics=statistics).scores
     best = _best(words, masks)
     made: list[Segment] = []
     for number, segment in enumerate(segments):

@@ -10,11 +10,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bedside.clinical.drugs import class_name, class_of
-from bedside.clinical.vocabulary import Expansion, expand
+from bedside.clinical.vocabulary import expand
 from bedside.core.value import value
+from bedside.knowledge.concept import Concept, concepts
 from bedside.knowledge.sought import Sort, sought
-from bedside.language.stems import stem as stem_of
 from bedside.language.stems import stems, words
 
 __all__ = ["Question", "read_question"]
@@ -29,18 +28,15 @@ _ASKING = re.compile(
     r"should|would|will|may|has|have)\b",
     re.IGNORECASE,
 )
-_SYNONYM = 0.5
-"""What a synonym weighs beside a written word; spellings and spelt-out abbreviations weigh more."""
-_CLASS = 0.4
-"""What the words of a medicine's class weigh together."""
 
 
 @value
 class Question:
     """One query.
 
-    `terms` weighs each stem, written ones from 1 and added ones at most 1. `groups` holds, for each
-    written stem, the stems that say the same: a chunk with one of them covers it. `spoken` is the
+    `concepts` are the things that it names, with other ways to say each; `terms` weighs each of their
+    stems, written ones from 1 and added ones at most 1. `groups` holds, for each written stem, the stems
+    that say the same: a chunk with one of them covers it. `spoken` is the
     text with certain abbreviations and lay terms spelt out, which is what gets embedded. `vector`
     has norm 1; `None` where no embedder serves. `names` are the words of the text as written;
     `sorts` the sorts of sections that it asks for.
@@ -49,6 +45,7 @@ class Question:
     text: str
     spoken: str
     terms: Mapping[str, float]
+    concepts: tuple[Concept, ...]
     groups: tuple[frozenset[str], ...]
     names: frozenset[str]
     sorts: Sort = Sort.NONE
@@ -89,30 +86,26 @@ def read_question(text: str) -> Question:
     for stem in written:
         terms[stem] = terms.get(stem, 0.0) + 1.0
         groups.setdefault(stem, {stem})
+    expansions = expand(text)
+    things = concepts(text, terms, expansions)
+    for thing in things:
+        for other in thing.others:
+            for stem in thing.written:
+                groups[stem].update(other)
     added: dict[str, float] = {}
-    spelt: list[str] = []
-    for expansion in expand(text):
-        found = stems(expansion.replacement)
-        weight = _weight(expansion) / max(len(found), 1) ** 0.5
-        for own in stems(expansion.term):
-            groups.get(own, set()).update(found)
-        for stem in found:
-            if stem not in terms:
-                added[stem] = max(added.get(stem, 0.0), weight)
-        if expansion.kind in {"abbreviation", "lay", "brand"} and expansion.weight >= _SURE:
-            spelt.append(expansion.replacement)
-    for word in dict.fromkeys(words(text)):
-        for key in class_of(word):  # "dapagliflozin" also finds "SGLT2 inhibitor"
-            found = stems(class_name(key))
-            groups.get(stem_of(word), set()).update(found)
-            for stem in found:
-                if stem not in terms:
-                    added[stem] = max(added.get(stem, 0.0), _CLASS / max(len(found), 1) ** 0.5)
+    for stem, weight in (pair for one in things for way in one.others for pair in way.items()):
+        added[stem] = max(added.get(stem, 0.0), weight)
+    spelt = [
+        expansion.replacement
+        for expansion in expansions
+        if expansion.kind in {"abbreviation", "lay", "brand"} and expansion.weight >= _SURE
+    ]
     spoken = f"{text} ({', '.join(dict.fromkeys(spelt))})" if spelt else text
     return Question(
         text=text,
         spoken=spoken,
         terms={**terms, **added},
+        concepts=things,
         groups=tuple(frozenset(group) for group in groups.values()),
         names=frozenset(words(text)),
         sorts=sought(text),
@@ -125,9 +118,3 @@ def _plain(text: str) -> str:
         return text
     composed = unicodedata.normalize("NFKC", text)
     return "".join(char for char in composed if unicodedata.category(char) != "Cf")
-
-
-def _weight(expansion: Expansion) -> float:
-    if expansion.kind == "spelling":
-        return 1.0
-    return expansion.weight * (1.0 if expansion.kind == "abbreviation" else _SYNONYM)

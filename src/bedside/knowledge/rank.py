@@ -76,6 +76,8 @@ deviations; a heading of no sort ("Gout in kidney disease") speaks for itself.""
 TELLING_WORDS = 8
 SHORT_WORTH = 2.0
 """A passage of fewer words than the first loses up to the second, in standard deviations."""
+ALL_SAID, _FEW = 1.0, 6
+"""What it is worth to a passage that it holds every word of a query of so few, in standard deviations."""
 CROWD = 5
 """Passages of one guideline before those of others come."""
 
@@ -195,7 +197,7 @@ def rank(
     use_words = retriever != "dense"
     use_vectors = retriever != "lexical" and question.vector is not None
     first = _Scores(
-        lexical(segments, question.terms, statistics=statistics, groups=question.groups)
+        lexical(segments, question.concepts, statistics=statistics, groups=question.groups)
         if use_words
         else None,
         cosine(segments, question.vector) if use_vectors and question.vector is not None else None,
@@ -212,8 +214,8 @@ def rank(
     if feedback:
         standing: dict[_Owner, float] | None = None
         if _in_parts(segments, masks, places):
-            terms = question.terms if use_words else None
-            whole = wholes(segments, masks, terms=terms, cosines=first.vectors)
+            things = question.concepts if use_words else None
+            whole = wholes(segments, masks, concepts=things, cosines=first.vectors)
             standing = _standing(segments, question, whole, _owners(segments, scores))
             places = _of_the_best(segments, masks, first, standing).and_those(places)
         worth = _fed_back(segments, question, first, scores, places, statistics, by_name, standing)
@@ -334,7 +336,8 @@ def _fed_back(
     (of a direct question the first scores, words at `WORDS_SHARE_DIRECT`). A passage leans on its
     document, and gains where its heading is of the sort that is asked for. A chunk of hardly any words
     ("Source: ...") matches by its heading alone and says little: it loses up to one standard
-    deviation, as does a list of references.
+    deviation, as does a list of references. Half of the sum goes through the logistic: whole, the best
+    passages of a document that the query names would all be worth 1, and ranks alone order them.
     """
     both = first.words is not None and first.vectors is not None
     direct = both and question.direct
@@ -373,7 +376,9 @@ def _fed_back(
     lengths = places.figures([segment.lengths for segment in segments])
     joined -= SHORT_WORTH * np.maximum(1.0 - lengths / TELLING_WORDS, 0.0)
     joined -= places.figures([segment.aside for segment in segments])
-    worth = 1.0 / (1.0 + np.exp(-np.round(joined, 6)))
+    if first.words is not None and standing is not None and len(question.groups) <= _FEW:
+        joined += ALL_SAID * places.figures(first.words.coverage)
+    worth = 1.0 / (1.0 + np.exp(-np.round(joined, 6) / 2))
     for at, share in fuse(lists).items():
         worth[at] += share
     return worth

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bedside.core.value import value
+from bedside.knowledge.concept import Concept
 from bedside.knowledge.index.scoring import K1, B, weight_of
 from bedside.knowledge.index.segment import Segment
 
@@ -38,7 +39,7 @@ def wholes(
     segments: Sequence[Segment],
     masks: Sequence[NDArray[np.bool_]],
     *,
-    terms: Mapping[str, float] | None,
+    concepts: Sequence[Concept] | None,
     cosines: Sequence[NDArray[np.float32]] | None,
 ) -> Wholes:
     """Score the documents of some segments by their passages under the masks.
@@ -46,7 +47,7 @@ def wholes(
     Args:
         segments: Where the documents are.
         masks: Which passages count, by segment.
-        terms: Stems with their weights; `None` leaves words out.
+        concepts: Stems with their weights; `None` leaves words out.
         cosines: Of each passage, by segment; `None` leaves vectors out.
     """
     sizes = [len(segment.documents) for segment in segments]
@@ -55,7 +56,7 @@ def wholes(
         for segment, mask, size in zip(segments, masks, sizes, strict=True)
     )
     return Wholes(
-        words=None if terms is None else _words(segments, masks, passages, terms),
+        words=None if concepts is None else _words(segments, masks, passages, concepts),
         nearest=None if cosines is None else _nearest(segments, masks, cosines),
     )
 
@@ -64,7 +65,7 @@ def _words(
     segments: Sequence[Segment],
     masks: Sequence[NDArray[np.bool_]],
     passages: Sequence[NDArray[np.int64]],
-    terms: Mapping[str, float],
+    concepts: Sequence[Concept],
 ) -> tuple[Floats, ...]:
     number = sum(int((own > 0).sum()) for own in passages)
     lengths = [
@@ -72,23 +73,31 @@ def _words(
         for segment, mask, own in zip(segments, masks, passages, strict=True)
     ]
     mean = max(sum(float(own.sum()) for own in lengths) / max(number, 1), 1e-9)
-    scores = tuple(np.zeros(len(own)) for own in passages)
-    for term, weight in terms.items():
-        counts: list[NDArray[Any]] = []
-        for segment, mask, own in zip(segments, masks, passages, strict=True):
-            chunks, times = segment.postings(term)
-            counts.append(
-                np.bincount(segment.owner[chunks], weights=times * mask[chunks], minlength=len(own))
-            )
-        holding = sum(int((count > 0).sum()) for count in counts)
-        if not holding:
-            continue
-        worth = weight * weight_of(holding, number)
-        for place, count in enumerate(counts):
-            length = lengths[place] / mean
-            gain = count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
-            scores[place][:] += worth * gain
-    return scores
+
+    def said(terms: Mapping[str, float]) -> list[Floats]:
+        scores = [np.zeros(len(own)) for own in passages]
+        for term, weight in terms.items():
+            counts: list[NDArray[Any]] = []
+            for segment, mask, own in zip(segments, masks, passages, strict=True):
+                chunks, times = segment.postings(term)
+                held = times * mask[chunks]
+                counts.append(np.bincount(segment.owner[chunks], weights=held, minlength=len(own)))
+            holding = sum(int((count > 0).sum()) for count in counts)
+            if not holding:
+                continue
+            worth = weight * weight_of(holding, number)
+            for place, count in enumerate(counts):
+                length = lengths[place] / mean
+                scores[place] += worth * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
+        return scores
+
+    total = [np.zeros(len(own)) for own in passages]
+    for concept in concepts:
+        best = said(concept.written)
+        for other in concept.others:
+            best = [np.maximum(*pair) for pair in zip(best, said(other), strict=True)]
+        total = [one + own for one, own in zip(total, best, strict=True)]
+    return tuple(total)
 
 
 def _nearest(

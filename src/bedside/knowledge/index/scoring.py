@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bedside.core.value import value
+from bedside.knowledge.concept import Concept
 from bedside.knowledge.index.segment import Segment
 
 __all__ = [
@@ -77,26 +78,41 @@ def weight_of(frequency: int, chunks: int) -> float:
 
 def lexical(
     segments: Sequence[Segment],
-    terms: Mapping[str, float],
+    concepts: Sequence[Concept],
     *,
     statistics: Statistics,
     groups: Sequence[frozenset[str]] = (),
 ) -> Lexical:
-    """BM25 with a weight for each stem of the query; coverage is measured on its groups of stems."""
-    scores = tuple(np.zeros(len(segment), dtype=np.float32) for segment in segments)
-    idf: dict[str, float] = {}
-    for term, weight in terms.items():
-        found = frequency(segments, term)
-        idf[term] = weight_of(found, statistics.chunks)
-        if not found:
+    """BM25 of the concepts, each in the way that says it best; coverage is measured on `groups`."""
+    ways = [way for concept in concepts for way in (concept.written, *concept.others)]
+    terms = sorted({term for way in ways for term in way})
+    idf = {term: weight_of(frequency(segments, term), statistics.chunks) for term in terms}
+
+    def said(way: Mapping[str, float], scores: Sequence[Floats]) -> Sequence[Floats]:
+        for term, weight in way.items():
+            for segment, score in zip(segments, scores, strict=True):
+                chunks, counts = segment.postings(term)
+                length = segment.lengths[chunks] / np.float32(max(statistics.mean_length, 1e-9))
+                gain = counts * (K1 + 1.0) / (counts + K1 * (1.0 - B + B * length))
+                score[chunks] += np.float32(weight * idf[term]) * gain
+        return scores
+
+    def nothing() -> tuple[Floats, ...]:
+        return tuple(np.zeros(len(segment), dtype=np.float32) for segment in segments)
+
+    scores = nothing()
+    for concept in concepts:
+        others = [way for way in concept.others if any(frequency(segments, term) for term in way)]
+        if not others:
+            said(concept.written, scores)
             continue
-        for segment, score in zip(segments, scores, strict=True):
-            chunks, counts = segment.postings(term)
-            length = segment.lengths[chunks] / np.float32(max(statistics.mean_length, 1e-9))
-            gain = counts * (K1 + 1.0) / (counts + K1 * (1.0 - B + B * length))
-            score[chunks] += np.float32(weight * idf[term]) * gain
-    coverage = _coverage(segments, groups, idf)
-    return Lexical(scores=scores, coverage=coverage)
+        best = said(concept.written, nothing())
+        for way in others:
+            for most, other in zip(best, said(way, nothing()), strict=True):
+                np.maximum(most, other, out=most)
+        for score, own in zip(scores, best, strict=True):
+            np.add(score, own, out=score)
+    return Lexical(scores=scores, coverage=_coverage(segments, groups, idf))
 
 
 def _coverage(
