@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 from sqlalchemy import delete, event, insert
@@ -110,3 +111,45 @@ def test_sentences_grow_and_the_best_of_each_message_counts() -> None:
     assert two.best(query) == pytest.approx([0.7, 0.4])
     assert one.best(query) == pytest.approx([0.7])
     assert Sentences.of({}, dim=3).best(query).tolist() == []
+
+
+@pytest.mark.requirement("EN-Y4")
+@pytest.mark.parametrize("across", [True, False])
+def test_the_first_recall_of_a_process_reads_nothing_anew_where_the_conversation_was_opened(
+    room: Any, another: Any, store: Any, talks: Any, at: Any, across: bool
+) -> None:
+    """Opening a conversation reads what its first recall will need, with consent and without."""
+    talks.say("s1", TALK)
+    talks.say("s9", TALK[:3])
+    grant = talks.grant("ana", session="s9")
+    if across:
+        store.write_now(lambda c: consent.give(c, grant, "across", at=at))
+    room.catch_up_now(grant)
+    fresh = another()
+    assert anyio.run(fresh.warm, grant) == (11 if across else 3)
+    asked: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *a: asked.append(a[2]))
+    found = fresh.recall_now(ask("garden wall"), grant)
+    assert found.items
+    assert not [one for one in asked if "memory_message.data" in one]
+    assert found == another().recall_now(ask("garden wall"), grant)
+
+
+@pytest.mark.requirement("EN-Y4")
+def test_nothing_recent_is_invisible_before_it_has_a_vector(
+    room: Any, store: Any, talks: Any, at: Any
+) -> None:
+    """What was said a moment ago is found, in this session and in another, while its vectors lag."""
+    talks.say("s1", TALK)
+    grant = talks.grant("ana", session="s9")
+    store.write_now(lambda c: consent.give(c, grant, "across", at=at))
+    room.catch_up_now(grant)
+    room.recall_now(ask("garden"), grant)
+    add(
+        store, "s1", "late", "The locksmith comes on Friday.", at=at + timedelta(days=2), ordinal=50
+    )
+    talks.say("s9", [("ana", "user", "My aunt sent the porcelain teapot.")])
+    found = {one.key for one in room.recall_now(ask("locksmith Friday"), grant).items}
+    own = {one.key for one in room.recall_now(ask("porcelain teapot"), grant).items}
+    assert "late" in found
+    assert "s9-m0" in own

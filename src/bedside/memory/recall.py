@@ -108,6 +108,24 @@ class Memory:
                 return done
             done += kept
 
+    async def warm(self, grant: Grant) -> int:
+        """Read what a first recall of the grant's person would read, in a thread; how many messages.
+
+        For when a person opens their conversation: the first recall of a process then finds the words
+        and vectors of years in memory, instead of reading them inside its deadline.
+        """
+
+        def read(connection: Connection) -> int:
+            across = consented(connection, grant, "across")
+            here = str(grant.session or "")
+            if not (across or here):
+                return 0
+            need = RecallNeed(name="warm", query="")
+            held = self._held(connection, grant, need, only=None if across else here)
+            return len(held.messages)
+
+        return await asyncio.to_thread(self._store.read_now, read)
+
     def ranking_now(self, need: RecallNeed, grant: Grant) -> tuple[Corpus, Ranking]:
         """The whole ranking behind a recall over all of the owner's conversations, to be measured."""
         query = self._embedded(need.query)

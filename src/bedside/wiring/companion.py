@@ -198,6 +198,7 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             session=SessionId(session), person=PersonId(str(who.actor)), purpose="companion",
         )  # fmt: skip
         given = _consented(connection, grant)
+        opened.append(grant)
         return {
             "session_id": session,
             "space": mine["space"] or "conversation",
@@ -219,7 +220,9 @@ async def overview(engine: Any, who: Who, session: str) -> dict[str, Any]:
             "messages": [{"role": role, "text": text, "id": key} for role, text, key in history],
         }
 
+    opened: list[Grant] = []
     found: dict[str, Any] = await engine.store.write(look)
+    engine.turning.warm_memory(opened[-1])
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 import uuid
@@ -15,7 +16,7 @@ from bedside import __version__
 from bedside.context import Rates, counter
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
-from bedside.core.errors import AccessDenied
+from bedside.core.errors import AccessDenied, BedsideError
 from bedside.core.ids import PatientId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.flows.flow import Flow, Opened
@@ -251,6 +252,17 @@ class Turning:
 
     def _afterwards(self, turn_id: str) -> None:
         task = asyncio.create_task(self.jobs.run_turn(turn_id, seconds=AFTER_TURN_SECONDS))
+        self._after.add(task)
+        task.add_done_callback(self._after.discard)
+
+    def warm_memory(self, grant: Grant) -> None:
+        """Begin to read a person's memory, beside whatever else is done; a failure shows at the recall."""
+
+        async def warm() -> None:
+            with contextlib.suppress(BedsideError):
+                await self.memory.warm(grant)
+
+        task = asyncio.create_task(warm())
         self._after.add(task)
         task.add_done_callback(self._after.discard)
 
