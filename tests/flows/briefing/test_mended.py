@@ -373,3 +373,27 @@ def test_a_repeat_is_left_out_only_where_that_very_measurement_is_due(due, repea
     ]
     texts = [one.text.text for one in actions_of(flags)]
     assert any(one.startswith(f"Consider repeating {repeated},") for one in texts) is kept
+
+
+@pytest.mark.requirement("BR-09")
+@pytest.mark.parametrize(
+    ("conditions", "labs", "said"),
+    [
+        (["Dependence on hemodialysis"], [], "read as below 15"),
+        ([], [lab("Creatinine", 4.1, "mg/dL", low=0.7, high=1.3)], "CKD-EPI 2021"),
+    ],
+)
+def test_a_rate_that_no_result_says_is_held_against_metformin_and_naproxen(
+    tmp_path, conditions, labs, said
+):
+    turn = of(
+        tmp_path,
+        birth_date=born(65),
+        conditions=[problem(name) for name in conditions],
+        medications=[medicine("Metformin 1000 mg tablet"), medicine("Naproxen 500 mg tablet")],
+        labs=labs,
+    )
+    for rule in ("metformin-egfr-30", "nsaid-egfr"):
+        found = flag(turn, rule)
+        assert found["severity"] == "critical"
+        assert said in found["description"]

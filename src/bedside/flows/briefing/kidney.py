@@ -32,7 +32,8 @@ class Kidney:
     """The filtration rate that doses are held against, in mL/min/1.73 m2 (or mL/min).
 
     `said` names it with its date, as recorded or as computed; `items` are what it rests on. `by` is
-    what it was read from: an eGFR, or dialysis, of which the rate is an upper bound.
+    what it was read from: an eGFR, or dialysis, of which the rate is an upper bound. `recorded` where
+    a result of the record says it itself, so that the record's own rules have held medicines against it.
     """
 
     rate: Decimal
@@ -40,6 +41,7 @@ class Kidney:
     items: tuple[Item, ...]
     stale: bool
     by: str = "eGFR"
+    recorded: bool = False
 
 
 def kidney_of(chart: Chart) -> Kidney | None:
@@ -71,6 +73,7 @@ def _recorded(fact: Fact | None) -> Kidney | None:
         said=f"the newest eGFR is {figure_of(fact)} ({_day(fact)}{'; stale' if fact.stale else ''})",
         items=(entry(fact),),
         stale=fact.stale,
+        recorded=True,
     )
 
 

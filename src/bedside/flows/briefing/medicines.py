@@ -6,18 +6,23 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from bedside.clinical.cautions import CautionRule, cautions_for
+from bedside.clinical.dosing import DosingRule
 from bedside.clinical.duplicates import duplicate_groups
+from bedside.clinical.monitoring import MonitoringRule, rules_for_drug
+from bedside.clinical.rules import GRAVITY
+from bedside.core.context import Item
 from bedside.flows.briefing.findings import MILDER, Cited, Flag, Severity
 from bedside.flows.briefing.kidney import Kidney
 from bedside.flows.briefing.phrases import called, inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
-from bedside.flows.briefing.references import entry, rule_item
+from bedside.flows.briefing.references import entry, monitoring_reference, rule_item
 from bedside.record.fhir.dates import spoken_date
 from bedside.record.limits import denies_pregnancy, pregnancy_lasts
 from bedside.record.needs import Fact
 
 __all__ = ["caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
 
+_FILTRATION = {"egfr", "creatinine_clearance"}
 _WEIGHT = {"interaction": 9.0, "caution": 8.5, "dosing": 8.0, "duplicate": 6.0}
 
 
@@ -147,15 +152,11 @@ def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
     if kidney is None or not chart.adult:
         return
     for medicine in chart.systemic:
-        for rule in chart.dosing.rules_for(medicine.generics):
-            if kidney.rate >= rule.below:
-                continue
+        for rule, one, reference in _renal_rules(chart, medicine, kidney):
             severity, remark = _as_old(chart, rule.severity, (medicine,))
             if kidney.stale and severity == rule.severity:
                 severity = MILDER[severity]
-            generic = called(
-                medicine.name, next(one for one in medicine.generics if one in rule.drugs)
-            )
+            generic = called(medicine.name, one)
             yield Flag(
                 category="medications",
                 severity=severity,
@@ -163,17 +164,41 @@ def dosing_flags(chart: Chart, kidney: Kidney | None) -> Iterator[Flag]:
                 description=(
                     Cited(
                         text=f"{medicine.name} is current; {kidney.said}: {rule.text}",
-                        items=(entry(medicine.fact), *kidney.items, rule_item(rule.reference)),
+                        items=(entry(medicine.fact), *kidney.items, reference),
                     ),
                     *remark,
                 ),
                 rule=rule.id,
                 action=Cited(
                     text=f"Consider checking the dose of {generic} against kidney function",
-                    items=(rule_item(rule.reference),),
+                    items=(reference,),
                 ),
                 weight=_WEIGHT["dosing"],
             )
+
+
+def _renal_rules(
+    chart: Chart, medicine: Medicine, kidney: Kidney
+) -> Iterator[tuple[DosingRule | MonitoringRule, str, Item]]:
+    """The rules that this rate crosses, each with the generic that it concerns and its text.
+
+    Those about a result apply to a rate that no result says too: one computed, or that of dialysis.
+    """
+    for rule in chart.dosing.rules_for(medicine.generics):
+        if kidney.rate < rule.below:
+            generic = next(one for one in medicine.generics if one in rule.drugs)
+            yield rule, generic, rule_item(rule.reference)
+    for generic in () if kidney.recorded else medicine.generics:
+        crossed = [
+            one
+            for one in rules_for_drug((generic,))
+            if _FILTRATION.intersection(one.analytes)
+            and one.threshold is not None
+            and one.threshold.crossed(kidney.rate)
+        ]
+        if crossed:
+            gravest = min(crossed, key=lambda one: GRAVITY[one.severity])
+            yield gravest, generic, monitoring_reference(gravest)
 
 
 def _as_old(
