@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from bedside.knowledge.document import Upload
 from bedside.knowledge.index import snapshot
+from bedside.knowledge.index.kept import path_of
 from bedside.knowledge.index.rows import load_knowledge
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
@@ -22,6 +26,7 @@ from bedside.knowledge.search import Knowledge
 from bedside.knowledge.writing import remove
 from bedside.storage.store import Store
 from bedside.storage.tables.knowledge import chunk_vector
+from bedside.storage.tables.source import source
 from bedside.testing.embedder import HashedEmbedder
 
 EMBEDDER = HashedEmbedder()
@@ -246,3 +251,96 @@ def test_vectors_that_came_later_are_in_the_next_file(library, folder, clock, ro
     embed_pending(library, EMBEDDER)
     count = library.read_now(lambda c: len(c.execute(chunk_vector.select()).all()))
     assert len(loaded(library, snapshots(folder)).vectors) == count > before
+
+
+OTHER_PROCESS = """
+import sys
+from pathlib import Path
+from bedside.wiring.clock import SystemClock
+from bedside.knowledge.index import snapshot
+from bedside.knowledge.search import Knowledge
+from bedside.storage.engine import open_engine, sqlite_url
+from bedside.storage.store import Store
+from bedside.testing.embedder import HashedEmbedder
+
+snapshot.LEAST_KEPT = 1
+home, folder = map(Path, sys.argv[1:])
+store = Store(open_engine(sqlite_url(home)))
+room = Knowledge(store, embedder=HashedEmbedder(), clock=SystemClock(), folder=folder)
+print(room.warm("clinic"), flush=True)
+sys.stdin.readline()
+print(room.warm("clinic"), flush=True)
+store.close()
+"""
+
+
+@contextmanager
+def other_process(home: Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has loaded the library and kept its file, and loads it anew at a line."""
+    asked = [sys.executable, "-c", OTHER_PROCESS, str(home), str(folder)]
+    with subprocess.Popen(
+        asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+def names_in(folder: Path) -> set[str]:
+    """Every stem that some file of the folder holds."""
+    found = b"".join(path.read_bytes() for path in folder.iterdir())
+    return {word for word in ("unicornfish", "word1") if word.encode() in found}
+
+
+def test_a_removed_guideline_leaves_no_stem_in_a_file_that_another_process_wrote(
+    library, tmp_path, clock
+) -> None:
+    text = "# Rare\n\nUnicornfish spines, and word1."
+    upload = Upload(name="rare.md", data=text.encode())
+    ingest(library, [upload], tenant="clinic", clock=clock, embedder=EMBEDDER)
+    folder = tmp_path / "kept"
+    with other_process(tmp_path, folder) as other:
+        before = int(other.stdout.readline())
+        assert names_in(folder) == {"unicornfish", "word1"}
+        room = Knowledge(library, embedder=EMBEDDER, clock=clock, folder=folder)
+        assert room.remove_now("clinic", "rare") == 1
+        assert list(folder.iterdir()) == []
+        other.stdin.write("\n")
+        other.stdin.flush()
+        assert other.stdout.readline()  # it has followed the change, and written nothing old
+    assert names_in(folder) <= {"word1"}
+    assert room.warm("clinic") == before - 1
+    assert room.remove_now("clinic", "rare") == 0
+
+
+def test_a_file_put_in_place_after_a_removal_does_not_stay(library, tmp_path, clock) -> None:
+    folder = tmp_path / "kept"
+    slow, room = (
+        snapshots(folder),
+        Knowledge(library, embedder=EMBEDDER, clock=clock, folder=folder),
+    )
+    loaded(library, slow)
+    assert room.remove_now("clinic", "g3") == 1
+    assert slow.keep("clinic")
+    assert len(list(folder.iterdir())) == 1
+    library.read_now(lambda c: slow.settle(c, "clinic"))
+    assert list(folder.iterdir()) == []
+
+
+def test_a_removal_reaches_files_of_every_model_and_of_no_other_tenant(folder) -> None:
+    for tenant, model in (("clinic", "another"), ("elsewhere", EMBEDDER.id)):
+        path_of(folder, tenant=tenant, model=model).write_bytes(b"kept")
+    (folder / f"{'a' * 24}.segment").write_bytes(b"named as before")
+    (folder / "half.writing").write_bytes(b"half")
+    snapshots(folder).discard("clinic")
+    assert list(folder.iterdir()) == [path_of(folder, tenant="elsewhere", model=EMBEDDER.id)]
+
+
+def test_a_patients_document_is_not_removed_as_knowledge(library, clock) -> None:
+    upload = Upload(name="letter.md", data=b"# Letter\n\nword1 word2.")
+    ingest(library, [upload], tenant="clinic", clock=clock, patient="p1")
+    room = Knowledge(library, embedder=EMBEDDER, clock=clock)
+    assert room.remove_now("clinic", "letter") == 0
+    rows = library.read_now(
+        lambda c: c.execute(select(source.c.id).where(source.c.patient == "p1")).all()
+    )
+    assert len(rows) == 1

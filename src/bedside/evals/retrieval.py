@@ -21,6 +21,7 @@ from bedside.core.value import value
 from bedside.knowledge.embed.minilm import MiniLM
 from bedside.knowledge.embed.protocol import Embedder, Floats2d
 from bedside.knowledge.index.entry import Document, Entry
+from bedside.knowledge.index.rows import is_aside
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import read_question
@@ -175,7 +176,7 @@ def build(
     bring. `paths` is filled with the heading path of every chunk, by the chunk's id.
     """
     pieces: list[tuple[str, Document, bytes, int, str]] = []
-    sorts: list[int] = []
+    places: list[str] = []
     for name, title, text in collection.documents:
         body = "\n".join(line.rstrip() for line in text.strip().split("\n"))
         document = Document(
@@ -192,7 +193,7 @@ def build(
                 head = part.prefix.removeprefix(f"[{part.section}] ")
             counts, length = count_words(own, head=f"{title} {part.section}" if headings else "")
             pieces.append((f"{name}:{number:04d}", document, pack(counts), length, head + own))
-            sorts.append(int(sort_of(part.section)) if headings else 0)
+            places.append(part.section if headings else "")
             if paths is not None:
                 paths[pieces[-1][0]] = part.section
     windows = [embedder.windows(text) for *_, text in pieces]
@@ -200,14 +201,17 @@ def build(
     rows = cached_vectors(flat, embedder, "passage", cache=cache, name=collection.name, tell=tell)
     entries: list[Entry] = []
     at = 0
-    for (name, document, words, length, _), sort, group in zip(pieces, sorts, windows, strict=True):
+    for (name, document, words, length, _), path, group in zip(
+        pieces, places, windows, strict=True
+    ):
         entries.append(
             Entry(
                 id=name,
                 document=document,
                 words=words,
                 length=length,
-                sort=sort,
+                sort=int(sort_of(path)),
+                aside=is_aside(path, words, length),
                 vectors=rows[at : at + len(group)],
             )
         )

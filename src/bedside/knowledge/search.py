@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.question import Question, read_question
 from bedside.knowledge.rank import Ranked, rank
 from bedside.knowledge.within import within
+from bedside.knowledge.writing import remove
 from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 
@@ -130,10 +131,30 @@ class Knowledge:
             return sum(len(segment) for one in held for segment in one.segments)
 
         count = self._store.read_now(load)
-        for name in tenants:
-            self.snapshots.keep(name)
-            self._words.keep(name)
+        for held in (self.snapshots, self._words):
+            for name in tenants:
+                if held.keep(name):
+                    self._store.read_now(partial(held.settle, tenant=name))
         return count
+
+    def remove_now(self, tenant: str, document: str) -> int:
+        """Remove a document of a tenant's knowledge with all its editions; how many went.
+
+        Its rows go, and with them every file that was made of them, of this process and of others; a
+        process that holds them in memory drops them before it answers again. 0 where there is none of that
+        name; a patient's document is none.
+        """
+
+        def work(connection: Connection) -> int:
+            shared = select(source.c.id).where(
+                source.c.tenant == tenant, source.c.id == document, source.c.patient.is_(None)
+            )
+            there = connection.execute(shared).first() is not None
+            return remove(connection, tenant, document) if there else 0
+
+        gone = self._store.write_now(work)
+        self.snapshots.discard(tenant)
+        return gone
 
     # ---- the search itself ----------------------------------------------------------------------
 

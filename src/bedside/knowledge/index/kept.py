@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bedside.knowledge.index.entry import Document
 from bedside.knowledge.index.segment import Segment
 
-__all__ = ["FORMAT", "keep", "path_of", "restore"]
+__all__ = ["FORMAT", "discard", "keep", "path_of", "restore"]
 
 FORMAT = 1
 """Raised whenever what is kept, or how chunks are read into a segment, changes."""
@@ -39,8 +39,23 @@ _ALIGN = 64
 
 def path_of(folder: Path, *, tenant: str, model: str | None) -> Path:
     """Where a tenant's file for a model lies; the name tells neither."""
-    name = hashlib.sha256(f"{tenant}\0{model or ''}".encode()).hexdigest()[:24]
-    return folder / f"{name}.segment"
+    return folder / f"{_hidden(tenant)}-{_hidden(model or '')}.segment"
+
+
+def discard(folder: Path, *, tenant: str) -> None:
+    """Remove a tenant's files, of every model, and what was half written or named in an older way.
+
+    Whoever was writing finds that there is no file to put in place, and keeps none.
+    """
+    for path in (*folder.glob("*.segment"), *folder.glob("*.writing")):
+        owner, dash, _ = path.stem.partition("-")
+        if path.suffix == ".writing" or not dash or owner == _hidden(tenant):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _hidden(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def keep(path: Path, segment: Segment, key: Mapping[str, Any]) -> bool:

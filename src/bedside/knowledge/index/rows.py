@@ -23,6 +23,7 @@ from bedside.storage.tables.source import chunk, source
 __all__ = [
     "document_of",
     "head_of_log",
+    "is_aside",
     "load_knowledge",
     "load_patient",
     "pending",
@@ -37,6 +38,9 @@ _ASIDE = re.compile(
     r"acknowledge?ments?|disclosures?|index|table of contents|contents)(?: and notes)?",
     re.IGNORECASE,
 )
+
+_ATTRIBUTION = 4
+"""Telling words up to which a body with "source" among them is an attribution and no more."""
 
 _NEWEST = select(func.max(knowledge_change.c.seq)).where(
     knowledge_change.c.tenant == bindparam("tenant")
@@ -132,21 +136,29 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
             words=data,
             length=length,
             vectors=vectors.get((tenant, name)),
-            aside=_aside(path),
+            aside=is_aside(path, data, length),
             sort=int(sort_of(path)),
         )
         for name, tenant, of, revision, path, length, data in rows
     ]
 
 
+def is_aside(path: str, words: bytes, length: int) -> bool:
+    """Whether a chunk only tells where a text is from: by its heading, or a line such as "Source: X".
+
+    `words` are packed stems, those of the heading among them; `length` counts the body's alone.
+    """
+    return _headed_aside(path) or (length <= _ATTRIBUTION and b"sourc" in words.split())
+
+
 @functools.lru_cache(maxsize=20_000)
-def _aside(path: str) -> bool:
+def _headed_aside(path: str) -> bool:
     return bool(_ASIDE.fullmatch(path.rpartition(" > ")[2].strip()))
 
 
 def reading() -> str:
     """A fingerprint of how headings are read into entries; another reading makes other entries."""
-    return hashlib.sha256(f"{_ASIDE.pattern}\0{headings()}".encode()).hexdigest()
+    return hashlib.sha256(f"{_ASIDE.pattern}\0{_ATTRIBUTION}\0{headings()}".encode()).hexdigest()
 
 
 def sources_digest(connection: Connection, tenant: str) -> str:

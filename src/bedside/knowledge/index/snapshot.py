@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,7 @@ class Snapshots:
     ) -> Snapshot:
         if held is None:
             return self._loaded(connection, tenant, head)
-        self._discard(tenant)
+        self.discard(tenant)
         if head < held.seq or len(held.segments) >= MOST_SEGMENTS:
             return self.rebuilt(connection, tenant)
         sources = changed(connection, tenant, held.seq)
@@ -127,11 +126,19 @@ class Snapshots:
         path = kept.path_of(self.folder, tenant=tenant, model=self.model)
         return kept.keep(path, held.segments[0], held.key)
 
-    def _discard(self, tenant: str) -> None:
-        """Remove the file of a state that has passed, so that what was removed does not lie there."""
+    def settle(self, connection: Connection, tenant: str) -> None:
+        """Remove the tenant's files where the rows have changed since they were written.
+
+        For after `keep`: somebody may have removed a document, and found no file yet to remove.
+        """
+        held = self._held.get(tenant)
+        if held is not None and held.seq != head_of_log(connection, tenant):
+            self.discard(tenant)
+
+    def discard(self, tenant: str) -> None:
+        """Remove the files of a state that has passed, so that what was removed does not lie there."""
         if self.folder is not None:
-            with suppress(OSError):
-                kept.path_of(self.folder, tenant=tenant, model=self.model).unlink(missing_ok=True)
+            kept.discard(self.folder, tenant=tenant)
 
     def rebuilt(self, connection: Connection, tenant: str) -> Snapshot:
         """A snapshot made from the rows alone; what every refreshed one must equal."""
