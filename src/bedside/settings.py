@@ -260,7 +260,7 @@ class Settings:
         least=1,
     )
     max_requests: int = _setting(
-        64,
+        128,
         "Most requests under way at once; what comes beyond is refused with 503 and Retry-After.",
         env="BEDSIDE_MAX_REQUESTS",
         toml="server.max_requests",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, InvalidArgument, NotFound
@@ -237,10 +237,8 @@ def set_state(
 def documents_of(connection: Connection, grant: Grant) -> tuple[PatientDocument, ...]:
     """The patient's documents, newest content first, undated ones last."""
     who = _granted(connection, grant)
-    rows = connection.execute(
-        select(*_selected()).where(document.c.tenant == grant.tenant, document.c.patient == who)
-    ).mappings()
-    found = [_document(row) for row in rows]
+    rows = connection.execute(_OF_PATIENT, {"tenant": grant.tenant, "patient": who})
+    found = [_document(row) for row in rows.mappings()]
     return tuple(sorted(found, key=lambda item: (item.dated or date.min, item.id), reverse=True))
 
 
@@ -296,8 +294,13 @@ def waiting(connection: Connection, tenant: TenantId) -> tuple[tuple[str, str], 
 _COLUMNS = tuple(PatientDocument.__dataclass_fields__)
 
 
-def _selected() -> list[Any]:
-    return [document.c[name] for name in _COLUMNS]
+_SELECTED = select(*(document.c[name] for name in _COLUMNS))
+_OF_PATIENT = _SELECTED.where(
+    document.c.tenant == bindparam("tenant"), document.c.patient == bindparam("patient")
+)
+_PATIENT = select(patient.c.id).where(
+    patient.c.tenant == bindparam("tenant"), patient.c.id == bindparam("patient")
+)
 
 
 def _document(row: Mapping[Any, Any]) -> PatientDocument:
@@ -307,7 +310,7 @@ def _document(row: Mapping[Any, Any]) -> PatientDocument:
 def _row(connection: Connection, grant: Grant, ident: str) -> Mapping[Any, Any] | None:
     return (
         connection.execute(
-            select(*_selected()).where(
+            _SELECTED.where(
                 document.c.tenant == grant.tenant,
                 document.c.patient == grant.patient,
                 document.c.id == ident,
@@ -321,9 +324,8 @@ def _row(connection: Connection, grant: Grant, ident: str) -> Mapping[Any, Any] 
 def _granted(connection: Connection, grant: Grant) -> str:
     if grant.patient is None:
         raise AccessDenied("reading a patient's documents", need="a grant for that patient")
-    known = connection.execute(
-        select(patient.c.id).where(patient.c.tenant == grant.tenant, patient.c.id == grant.patient)
-    ).scalar()
+    named = {"tenant": grant.tenant, "patient": grant.patient}
+    known = connection.execute(_PATIENT, named).scalar()
     if known is None:
         raise NotFound("patient", str(grant.patient), hint="`bedside patients` lists them.")
     return str(known)

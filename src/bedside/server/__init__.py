@@ -30,4 +30,6 @@ def serve(engine: Engine, *, host: str, port: int) -> None:
     from bedside.server.app import create_app
 
     sys.stderr.write(f"Bedside serves on http://{host}:{port} (Ctrl+C stops)\n")
-    uvicorn.run(create_app(engine), host=host, port=port, log_level="warning", access_log=False)
+    uvicorn.run(
+        create_app(engine, alone=True), host=host, port=port, log_level="warning", access_log=False
+    )

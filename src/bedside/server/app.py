@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -55,13 +57,25 @@ _PARTS = (
 )
 
 
-def create_app(engine: Engine) -> FastAPI:
-    """Build the application; it closes the engine when it stops."""
+def create_app(engine: Engine, *, alone: bool = False) -> FastAPI:
+    """Build the application; it closes the engine when it stops.
+
+    `alone` says that the process is there for it: then what is loaded at the start, and stays, is
+    left out of the collections of garbage, each of which would hold up every answer for it.
+    """
+
+    async def settle() -> None:
+        await engine.loaded()
+        gc.collect()
+        gc.freeze()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await engine.start_background()
+        settling = asyncio.create_task(settle()) if alone else None
         yield
+        if settling is not None:
+            settling.cancel()
         await engine.close()
 
     app = FastAPI(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from bedside.core.access import Grant
 from bedside.core.ids import ActorId, PatientId, PersonId, SessionId, TenantId
@@ -30,6 +30,17 @@ __all__ = [
 ]
 
 Action = Literal["read", "write", "ask", "import", "export", "erase", "list", "review", "report"]
+
+
+_LAST = (
+    select(audit.c.seq, audit.c.hash)
+    .where(audit.c.tenant == bindparam("tenant"))
+    .order_by(audit.c.seq.desc())
+    .limit(1)
+    .with_for_update()
+)
+_APPEND = insert(audit)
+_MOVE_HEAD = update(meta).where(meta.c.key == bindparam("named"))
 
 
 @value
@@ -96,13 +107,7 @@ def note(
     purpose: str = "",
 ) -> int:
     """Append one audit entry and return its sequence number. Call inside a write transaction."""
-    last = connection.execute(
-        select(audit.c.seq, audit.c.hash)
-        .where(audit.c.tenant == tenant)
-        .order_by(audit.c.seq.desc())
-        .limit(1)
-        .with_for_update()
-    ).first()
+    last = connection.execute(_LAST, {"tenant": tenant}).first()
     seq, previous = (last.seq + 1, last.hash) if last else (1, "")
     row = {
         "tenant": tenant,
@@ -116,7 +121,7 @@ def note(
         "previous": previous,
     }
     digest = _digest(row, key=secret(connection, _SECRET))
-    connection.execute(insert(audit).values(**row, hash=digest))
+    connection.execute(_APPEND, {**row, "hash": digest})
     _set_head(connection, tenant, f"{seq}:{digest}")
     return seq
 
@@ -186,7 +191,7 @@ def _head(tenant: str) -> str:
 
 
 def _set_head(connection: Connection, tenant: str, head: str) -> None:
-    changed = connection.execute(update(meta).where(meta.c.key == _head(tenant)).values(value=head))
+    changed = connection.execute(_MOVE_HEAD, {"named": _head(tenant), "value": head})
     if changed.rowcount == 0:
         connection.execute(insert(meta).values(key=_head(tenant), value=head))
 

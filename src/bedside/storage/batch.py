@@ -16,8 +16,8 @@ from bedside.storage.failures import named
 
 __all__ = ["MOST", "Waiting", "Write", "settle", "together"]
 
-MOST = 32
-"""Writes in one transaction; the lock on the database is not held for longer."""
+MOST = 8
+"""Writes in one transaction: more would save little, and keep the event loop busy when all end at once."""
 
 
 class Write:

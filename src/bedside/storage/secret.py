@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from bedside.storage.store import Store
 from bedside.storage.tables.jobs import meta
@@ -16,6 +16,7 @@ __all__ = ["ERASED", "kept_secret", "reference", "secret", "stored_secret"]
 ERASED = "erased:"
 """What a reference begins with, so that nobody takes it for a patient's id."""
 _BYTES = 32
+_STORED = select(meta.c.value).where(meta.c.key == bindparam("named"))
 
 
 def secret(connection: Connection, name: str) -> bytes:
@@ -32,7 +33,7 @@ def secret(connection: Connection, name: str) -> bytes:
 
 def stored_secret(connection: Connection, name: str) -> bytes | None:
     """The secret as it stands, `None` where it was never made."""
-    found = connection.execute(select(meta.c.value).where(meta.c.key == f"secret:{name}")).scalar()
+    found = connection.execute(_STORED, {"named": f"secret:{name}"}).scalar()
     return None if found is None else bytes.fromhex(found)
 
 

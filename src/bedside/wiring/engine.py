@@ -9,6 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+from sqlalchemy import Connection
+
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import AccessDenied, Unavailable
@@ -19,7 +21,8 @@ from bedside.storage.store import Store
 from bedside.wiring import doctor as doctoring
 from bedside.wiring import editing, reading, records
 from bedside.wiring.ask import Asker, Who
-from bedside.wiring.texts import Texts
+from bedside.wiring.listing import Listing
+from bedside.wiring.texts import Texts, documents_in
 from bedside.wiring.turning import Turning
 
 __all__ = ["Engine"]
@@ -33,6 +36,7 @@ class Engine:
         self.turning = Turning(settings=settings, store=store, clock=clock, texts=texts)
         self.asker = Asker(run=self.turning.run, deadline_ms=settings.deadline_ms)
         self.models = self.turning.models
+        self._listing = Listing()
         self._background: list[asyncio.Task[None]] = []
 
     def local(self) -> Who:
@@ -120,8 +124,13 @@ class Engine:
 
     async def documents(self, patient: str, who: Who) -> list[dict[str, Any]]:
         """The patient's documents with their states."""
-        grant = await self._grant(who, patient, purpose="documents", action="list")
-        return await self.texts.documents(grant)
+        self.may_see(who, patient)
+
+        def read(connection: Connection) -> list[dict[str, Any]]:
+            made = self._granted(connection, who, patient, purpose="documents", action="list")
+            return documents_in(connection, made)
+
+        return await self.store.write(read)
 
     async def attach(
         self,
@@ -154,20 +163,29 @@ class Engine:
 
     async def _grant(self, who: Who, patient: str, *, purpose: str, action: access.Action) -> Grant:
         self.may_see(who, patient)
+        return await self.store.write(
+            lambda c: self._granted(c, who, patient, purpose=purpose, action=action)
+        )
 
-        def make(connection: Any) -> Grant:
-            records.check_patient(connection, who.tenant, PatientId(patient))
-            return access.grant(
-                connection,
-                tenant=who.tenant,
-                actor=who.actor,
-                action=action,
-                at=self.clock.now(),
-                patient=PatientId(patient),
-                purpose=purpose,
-            )
-
-        return await self.store.write(make)
+    def _granted(
+        self,
+        connection: Connection,
+        who: Who,
+        patient: str,
+        *,
+        purpose: str,
+        action: access.Action,
+    ) -> Grant:
+        records.check_patient(connection, who.tenant, PatientId(patient))
+        return access.grant(
+            connection,
+            tenant=who.tenant,
+            actor=who.actor,
+            action=action,
+            at=self.clock.now(),
+            patient=PatientId(patient),
+            purpose=purpose,
+        )
 
     # ---- knowledge
 
@@ -195,6 +213,10 @@ class Engine:
     async def knowledge(self, who: Who) -> list[dict[str, Any]]:
         """The knowledge that is here."""
         return await self.store.read(lambda c: reading.read_knowledge(c, who=who))
+
+    async def knowledge_json(self, who: Who) -> bytes:
+        """`knowledge` as JSON, for a door that hands it on."""
+        return await self.store.read(lambda c: self._listing.of(c, who))
 
     async def search(
         self,
@@ -379,6 +401,10 @@ class Engine:
             asyncio.create_task(self.turning.prepare()),
             asyncio.create_task(self.turning.jobs.forever()),
         ]
+
+    async def loaded(self) -> None:
+        """Wait until what `start_background` loads is there."""
+        await asyncio.shield(self._background[0])
 
     async def work(self, *, once: bool = False, progress: Any = None) -> dict[str, int]:
         """Do the jobs that are due and embed what waits: once, or until cancelled."""

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
@@ -50,6 +50,10 @@ ALL: tuple[Category, ...] = (
     "timeline", "procedures", "orders", "documents",
 )  # fmt: skip
 
+_PATIENT = select(patient_table.c.id).where(
+    patient_table.c.tenant == bindparam("tenant"), patient_table.c.id == bindparam("patient")
+)
+
 
 def check_patient(connection: Connection, tenant: TenantId, patient: PatientId) -> None:
     """Check that the tenant has this patient.
@@ -57,11 +61,7 @@ def check_patient(connection: Connection, tenant: TenantId, patient: PatientId) 
     Raises:
         NotFound: it has not.
     """
-    found = connection.execute(
-        select(patient_table.c.id).where(
-            patient_table.c.tenant == tenant, patient_table.c.id == patient
-        )
-    ).first()
+    found = connection.execute(_PATIENT, {"tenant": tenant, "patient": patient}).first()
     if found is None:
         raise NotFound("patient", patient, hint="`bedside patients` lists them.")
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from bedside.context.tokens import o200k
 from bedside.core.access import Grant
@@ -43,7 +43,7 @@ from bedside.wiring.ask import Who
 from bedside.wiring.embedding import make_embedder
 from bedside.wiring.vectors import load_client, make_outside
 
-__all__ = ["Tell", "Texts"]
+__all__ = ["Tell", "Texts", "documents_in"]
 
 Tell = Callable[[str, int, int], None]
 """Progress for a person: what, how many done, of how many."""
@@ -364,24 +364,8 @@ class Texts:
             )
             await self._take(grant, described, text)
 
-    async def documents(self, grant: Grant) -> list[dict[str, Any]]:
-        """The patient's documents with their states."""
-        found = await self._store.read(lambda c: uploads.documents_of(c, grant))
-        return [await self._shown(grant, item) for item in found]
-
     async def _shown(self, grant: Grant, item: uploads.PatientDocument) -> dict[str, Any]:
-        state = await self._store.read(
-            lambda c: c.execute(
-                select(source.c.state)
-                .where(
-                    source.c.tenant == grant.tenant,
-                    source.c.id == item.id,
-                    source.c.patient == grant.patient,
-                )
-                .order_by(source.c.revision.desc())
-            ).scalar()
-        )
-        return {**item.as_json(), "index": state or item.index}
+        return (await self._store.read(lambda c: _with_states(c, grant, [item])))[0]
 
     async def refreshed(self, item: dict[str, Any], who: Who) -> dict[str, Any]:
         """An attached document's JSON with its index state as it is now."""
@@ -439,6 +423,31 @@ class Texts:
             with self._embedding:
                 for index in self.indexes:
                     index.close()
+
+
+_STATES = (
+    select(source.c.id, source.c.state)
+    .where(
+        source.c.tenant == bindparam("tenant"),
+        source.c.patient == bindparam("patient"),
+        source.c.id.in_(bindparam("documents", expanding=True)),
+    )
+    .order_by(source.c.revision)
+)
+
+
+def documents_in(connection: Connection, grant: Grant) -> list[dict[str, Any]]:
+    """The patient's documents with their states."""
+    return _with_states(connection, grant, uploads.documents_of(connection, grant))
+
+
+def _with_states(
+    connection: Connection, grant: Grant, found: Sequence[uploads.PatientDocument]
+) -> list[dict[str, Any]]:
+    """The documents' JSON with how far the index has got with the newest revision of each."""
+    named = {"tenant": grant.tenant, "patient": grant.patient, "documents": [d.id for d in found]}
+    states = {row.id: row.state for row in connection.execute(_STATES, named)}
+    return [{**item.as_json(), "index": states.get(item.id) or item.index} for item in found]
 
 
 def _described(

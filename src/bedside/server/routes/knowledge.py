@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from bedside.server.auth import Caller
@@ -75,11 +75,11 @@ async def ingest(
     return nothing_taken(report) if none else report
 
 
-@router.get("/documents")
-async def documents(request: Request, who: Caller) -> list[dict[str, Any]]:
+@router.get("/documents", response_model=list[dict[str, Any]])
+async def documents(request: Request, who: Caller) -> Response:
     """The knowledge that is here, with its editions and states."""
     engine: Engine = request.app.state.engine
-    return await engine.knowledge(who)
+    return Response(await engine.knowledge_json(who), media_type="application/json")
 
 
 @router.get("/sources/{source}")
