@@ -12,6 +12,10 @@ cannot hide its queue. Three runs:
   reported is how much later the first released sentence comes than with one stream alone;
 - beyond: the mix at twice the rate at which the server answers when nothing holds it back; how soon
   a refusal comes, and whether it says when to come back.
+
+The client is a plain reader of HTTP/1.1 on kept connections, since a comfortable one costs as much as
+the server on the same cores. `processor_s` says what each process spent, so that nobody mistakes one
+for the other.
 """
 
 from __future__ import annotations
@@ -31,9 +35,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import httpx
+from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENT = "demo-adeyemi"
@@ -42,6 +46,8 @@ QUERIES = (
     "hypertension in pregnancy", "cough for three weeks", "dose of amoxicillin", "snake bite",
 )  # fmt: skip
 SEED = 7
+IDLE_S = 3.0
+"""After so long a connection is not used again: a server closes one that has rested for five."""
 QUESTION = "Considering everything, is her metformin dose reasonable given her kidneys?"
 SHOWN = "37 mL/min/1.73m2 (5 Nov 2026"
 
@@ -79,31 +85,64 @@ def sentence_of(home: Path) -> str:
     return f'eGFR was 37 mL/min/1.73m2 on 5 Nov 2026 [{number}: "{SHOWN}"]. '
 
 
+@dataclass(frozen=True)
+class Process:
+    """One that listens on this machine."""
+
+    port: int
+    pid: int
+
+    @property
+    def base(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def processor_s(self) -> float:
+        """Seconds that it has spent on the processor, in user and kernel; -1 where nobody says."""
+        try:
+            text = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii")
+        except OSError:
+            return -1.0
+        fields = text.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextlib.contextmanager
-def served(home: Path, **environ: str) -> Iterator[str]:
-    """`bedside serve` in a process of its own, and its address."""
+def spent(**processes: Process) -> Iterator[dict[str, object]]:
+    """What the client and these processes spend inside, and in how long; filled in at the end."""
+    found: dict[str, object] = {}
+    before = {name: one.processor_s() for name, one in processes.items()}
+    own, begun = time.process_time(), time.perf_counter()
+    yield found
+    used = {name: round(one.processor_s() - before[name], 1) for name, one in processes.items()}
+    found["elapsed_s"] = round(time.perf_counter() - begun, 1)
+    found["processor_s"] = {**used, "client": round(time.process_time() - own, 1)}
+
+
+@contextlib.contextmanager
+def served(home: Path, **environ: str) -> Iterator[Process]:
+    """`bedside serve` in a process of its own."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
     command = [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)]
     given = {**os.environ, "BEDSIDE_EMBEDDER": "none", **environ}
     with subprocess.Popen(command, env=given) as server:
-        base = f"http://127.0.0.1:{port}"
+        running = Process(port=port, pid=server.pid)
         try:
             for _ in range(300):
-                with contextlib.suppress(httpx.HTTPError):
-                    httpx.get(f"{base}/readyz", timeout=2).raise_for_status()
+                with contextlib.suppress(OSError), urlopen(f"{running.base}/readyz", timeout=2):
                     break
                 if server.poll() is not None:
                     raise SystemExit("the server stopped before it was ready")
                 time.sleep(0.2)
-            yield base
+            yield running
         finally:
             server.terminate()
 
 
 @contextlib.contextmanager
-def provider(sentence: str) -> Iterator[str]:
+def provider(sentence: str) -> Iterator[Process]:
     """The fake provider in a process of its own: a sentence a second for a minute."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
@@ -118,7 +157,7 @@ def provider(sentence: str) -> Iterator[str]:
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
             time.sleep(2)
             try:
-                yield f"http://127.0.0.1:{port}"
+                yield Process(port=port, pid=running.pid)
             finally:
                 running.terminate()
 
@@ -134,10 +173,90 @@ async def paced(rate: float, seconds: float, once: Callable[[], Awaitable[None]]
     await asyncio.gather(*tasks)
 
 
+@dataclass
+class Client:
+    """Connections to one server, as many as are wanted at once; idle ones are used again."""
+
+    port: int
+    idle: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = field(
+        default_factory=list
+    )
+
+    async def open(
+        self, method: str, path: str, body: object = None, *, accept: str = "application/json"
+    ) -> Answer:
+        """Send one request; the answer's head has come when this returns."""
+        reader, writer = self._rested() or await asyncio.open_connection(
+            "127.0.0.1", self.port, limit=2**24
+        )
+        sent = b"" if body is None else json.dumps(body).encode()
+        writer.write(
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAccept: {accept}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n".encode()
+            + sent
+        )
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        except BaseException:
+            writer.close()
+            raise
+        return Answer(client=self, reader=reader, writer=writer, status=int(head[9:12]), head=head)
+
+    def _rested(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """The connection used last; those that the server may be closing are let go."""
+        while self.idle and time.perf_counter() - self.idle[0][0] > IDLE_S:
+            self.idle.pop(0)[2].close()
+        return self.idle.pop()[1:] if self.idle else None
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[Answer, bytes]:
+        """One request and the whole answer to it."""
+        answer = await self.open(method, path, body)
+        return answer, await answer.body()
+
+    def close(self) -> None:
+        """Let the idle connections go."""
+        for _, _, writer in self.idle:
+            writer.close()
+
+
+@dataclass
+class Answer:
+    """A status and a head, and what follows them."""
+
+    client: Client
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    status: int
+    head: bytes
+
+    async def body(self) -> bytes:
+        """The bytes of an answer that says its length; the connection may then be used again."""
+        found = re.search(rb"\r\ncontent-length: *(\d+)", self.head)
+        if found is None:
+            raise ValueError("an answer without its length")
+        body = await self.reader.readexactly(int(found[1]))
+        self.client.idle.append((time.perf_counter(), self.reader, self.writer))
+        return body
+
+    async def events(self) -> AsyncIterator[str]:
+        """Names of the events of a stream; the connection goes with it.
+
+        A chunk's size ends in CR LF, a line of an event in LF alone.
+        """
+        try:
+            async for line in self.reader:
+                if line.startswith(b"event: "):
+                    yield line[7:].decode().strip()
+                elif line == b"0\r\n":
+                    return
+        finally:
+            self.writer.close()
+
+
 class Mix:
     """Requests of the mix, with their times by status."""
 
-    def __init__(self, client: httpx.AsyncClient, turns: list[str]) -> None:
+    def __init__(self, client: Client, turns: list[str]) -> None:
         self._client, self._turns = client, turns
         self._rng = random.Random(SEED)
         self.times: dict[str, list[float]] = {}
@@ -151,18 +270,18 @@ class Mix:
         try:
             if search:
                 body = {"query": rng.choice(QUERIES), "retriever": "lexical"}
-                answer = await self._client.post("/v1/search", json=body)
+                answer, _ = await self._client.ask("POST", "/v1/search", body)
             else:
                 paths = (
                     f"/v1/patients/{PATIENT}/documents",
                     "/v1/documents",
                     f"/v1/turns/{rng.choice(self._turns)}",
                 )
-                answer = await self._client.get(rng.choice(paths))
-            kind = str(answer.status_code)
-            if answer.status_code in {429, 503} and "retry-after" not in answer.headers:
+                answer, _ = await self._client.ask("GET", rng.choice(paths))
+            kind = str(answer.status)
+            if answer.status in {429, 503} and b"\r\nretry-after:" not in answer.head:
                 self.mute += 1
-        except httpx.HTTPError as error:
+        except (OSError, EOFError, ValueError) as error:
             kind = type(error).__name__
         self.times.setdefault(kind, []).append((time.perf_counter() - start) * 1000)
 
@@ -189,82 +308,83 @@ def quantiles(name: str, times: list[float]) -> dict[str, object]:
     }
 
 
-@contextlib.asynccontextmanager
-async def client(base: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A client that holds no request back."""
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=200)
-    async with httpx.AsyncClient(base_url=base, timeout=60, limits=limits) as made:
-        yield made
+async def turns_of(client: Client, n: int) -> list[str]:
+    """Ids of so many turns, asked now; and one search, so that the knowledge is loaded."""
+    body = {"question": "Any allergies?", "patient": PATIENT}
+    answers = [(await client.ask("POST", "/v1/ask", body))[1] for _ in range(n)]
+    await client.ask("POST", "/v1/search", {"query": QUERIES[0], "retriever": "lexical"})
+    return [json.loads(one)["turn_id"] for one in answers]
 
 
-async def mixed(base: str, *, seconds: float, rate: float) -> dict[str, object]:
+async def mixed(server: Process, *, seconds: float, rate: float) -> dict[str, object]:
     """The mix at its rate."""
-    async with client(base) as asking:
-        body = {"question": "Any allergies?", "patient": PATIENT}
-        turns = [(await asking.post("/v1/ask", json=body)).json()["turn_id"] for _ in range(3)]
-        await asking.post("/v1/search", json={"query": QUERIES[0], "retriever": "lexical"})
-        mix = Mix(asking, turns)
+    client = Client(server.port)
+    mix = Mix(client, await turns_of(client, 3))
+    with spent(server=server) as used:
         await paced(rate, seconds, mix.once)
-        return {"asked_per_second": rate, **mix.figures(), "target": "p95 <= 250 ms, no errors"}
+    client.close()
+    told = {"target": "p95 <= 250 ms, no errors"}
+    return {"asked_per_second": rate, **mix.figures(), **used, **told}
 
 
-async def beyond(base: str, *, seconds: float) -> dict[str, object]:
+async def beyond(server: Process, *, seconds: float) -> dict[str, object]:
     """The mix at twice the rate at which it is answered without a pause."""
-    async with client(base) as asking:
-        body = {"question": "Any allergies?", "patient": PATIENT}
-        turns = [(await asking.post("/v1/ask", json=body)).json()["turn_id"]]
-        free = Mix(asking, turns)
-        begun = time.perf_counter()
+    client = Client(server.port)
+    turns = await turns_of(client, 1)
+    free = Mix(client, turns)
+    begun = time.perf_counter()
 
-        async def follow() -> None:
-            while time.perf_counter() - begun < 8:
-                await free.once()
+    async def follow() -> None:
+        while time.perf_counter() - begun < 8:
+            await free.once()
 
-        await asyncio.gather(*(follow() for _ in range(32)))
-        capacity = len(free.times["200"]) / (time.perf_counter() - begun)
-        mix = Mix(asking, turns)
+    await asyncio.gather(*(follow() for _ in range(32)))
+    capacity = len(free.times["200"]) / (time.perf_counter() - begun)
+    mix = Mix(client, turns)
+    with spent(server=server) as used:
         await paced(2 * capacity, seconds, mix.once)
-        refused = [*mix.times.get("503", []), *mix.times.get("429", [])]
-        return {
-            "capacity_per_second": round(capacity, 1),
-            **mix.figures(),
-            **quantiles("refusal_ms", refused),
-            "refusals_without_retry_after": mix.mute,
-            "target": "429 or 503 with Retry-After within 100 ms",
-        }
+    client.close()
+    refused = [*mix.times.get("503", []), *mix.times.get("429", [])]
+    return {
+        "capacity_per_second": round(capacity, 1),
+        **mix.figures(),
+        **quantiles("refusal_ms", refused),
+        "refusals_without_retry_after": mix.mute,
+        **used,
+        "target": "429 or 503 with Retry-After within 100 ms",
+    }
 
 
-async def streams(base: str, *, most: int) -> dict[str, object]:
+async def streams(server: Process, model: Process, *, most: int) -> dict[str, object]:
     """Turns open at once, and when each released its first sentence."""
     first: list[float] = []
     ends: Counter[str] = Counter()
     open_now = peak = 0
-    async with client(base) as asking:
+    client = Client(server.port)
+    body = {"question": QUESTION, "patient": PATIENT}
 
-        async def once(*, only_first: bool = False) -> None:
-            nonlocal open_now, peak
-            open_now += 1
-            peak = max(peak, open_now)
-            body = {"question": QUESTION, "patient": PATIENT}
-            start, event = time.perf_counter(), ""
-            headers = {"Accept": "text/event-stream"}
-            async with asking.stream("POST", "/v1/ask", json=body, headers=headers) as answer:
-                seen = False
-                async for line in answer.aiter_lines():
-                    event = line[7:] if line.startswith("event: ") else event
-                    if event == "delta" and not seen:
-                        seen = True
-                        first.append((time.perf_counter() - start) * 1000)
-                        if only_first:
-                            break
-            ends[f"{answer.status_code} {event}"] += 1
-            open_now -= 1
+    async def once(*, only_first: bool = False) -> None:
+        nonlocal open_now, peak
+        open_now += 1
+        peak = max(peak, open_now)
+        start, event, seen = time.perf_counter(), "", False
+        answer = await client.open("POST", "/v1/ask", body, accept="text/event-stream")
+        async with contextlib.aclosing(answer.events()) as events:
+            async for event in events:
+                if event == "delta" and not seen:
+                    seen = True
+                    first.append((time.perf_counter() - start) * 1000)
+                    if only_first:
+                        break
+        ends[f"{answer.status} {event}"] += 1
+        open_now -= 1
 
-        for _ in range(3):
-            await once(only_first=True)
-        alone = statistics.median(first)
-        first.clear()
-        ends.clear()
+    for _ in range(3):
+        await once(only_first=True)
+    alone = statistics.median(first)
+    first.clear()
+    ends.clear()
+    with spent(server=server, provider=model) as used:
         await paced(most / 40, 40, once)
     added = [one - alone for one in first]
     return {
@@ -273,6 +393,7 @@ async def streams(base: str, *, most: int) -> dict[str, object]:
         "ended": dict(ends),
         "first_sentence_alone_ms": round(alone, 1),
         **quantiles("added_ms", added),
+        **used,
         "target": "<= 300 ms added to the first released sentence",
     }
 
@@ -288,16 +409,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         home_of(home, options.chunks)
-        with served(home) as base:
-            found = {"mixed": asyncio.run(mixed(base, seconds=options.seconds, rate=options.rate))}
-        with served(home) as base:
-            found["beyond"] = asyncio.run(beyond(base, seconds=min(options.seconds, 20)))
+        with served(home) as server:
+            run = mixed(server, seconds=options.seconds, rate=options.rate)
+            found = {"mixed": asyncio.run(run)}
+        with served(home) as server:
+            found["beyond"] = asyncio.run(beyond(server, seconds=min(options.seconds, 20)))
         with provider(sentence_of(home)) as model:
             told = {
-                "BEDSIDE_WRITER": "openai:fake", "OPENAI_BASE_URL": f"{model}/v1", "OPENAI_API_KEY": "k",
+                "BEDSIDE_WRITER": "openai:fake", "OPENAI_BASE_URL": f"{model.base}/v1", "OPENAI_API_KEY": "k",
             }  # fmt: skip
-            with served(home, **told) as base:
-                found["streams"] = asyncio.run(streams(base, most=options.streams))
+            with served(home, **told) as server:
+                found["streams"] = asyncio.run(streams(server, model, most=options.streams))
     shared = "server, fake provider and client on the same cores"
     print(
         json.dumps(
