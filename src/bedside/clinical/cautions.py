@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,7 +12,7 @@ from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.clinical.rules import Reference, Severity, means, reference, words_fit
 from bedside.core.value import value
 
-__all__ = ["CautionRule", "caution_pack", "caution_rules", "cautions_for"]
+__all__ = ["CautionRule", "caution_pack", "caution_rules", "cautions_for", "denies_pregnancy"]
 
 
 @value
@@ -35,7 +36,26 @@ class CautionRule:
 
     def concerns(self, condition: str) -> bool:
         """Is this a condition of the rule, as a record names it?"""
+        if self.of_pregnancy and denies_pregnancy(condition):
+            return False
         return words_fit(condition, self.conditions, but=self.but)
+
+
+def denies_pregnancy(name: str) -> bool:
+    """Whether a problem's name says that there is none: "Not pregnant", a negative test, a past one."""
+    return _NOT_PREGNANT.search(name) is not None
+
+
+_NOT_PREGNANT = re.compile(
+    r"\b(?:not|never|non)\b[\s-]+(?:(?:currently|presently|now|yet|known to be|at present)\s+)?pregnant\b"
+    r"|\bno (?:current |ongoing |known )?pregnancy\W*\Z"
+    r"|\bnegative (?:\w+ ){0,2}pregnancy test\b|\bpregnancy test\b[^,;]*\bnegative\b"
+    r"|\A(?:(?!pregnan).)*\bhistory of\b[^,;]*\bpregnan|\bpregnancy\W+history\b"
+    r"|\bpregnancy\W+(?:negative|excluded|ruled out)\W*\Z|\bnegative for pregnancy\b",
+    re.IGNORECASE,
+)
+"""A name that denies a pregnancy, or tells of one before. "Rhesus negative" in one does not, nor
+"Supervision of pregnancy with history of infertility"."""
 
 
 class _Row(BaseModel):

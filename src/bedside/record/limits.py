@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Literal
 
+from bedside.clinical.cautions import denies_pregnancy
 from bedside.clinical.ranges import Range, flag, range_for
 from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.value import value
@@ -16,19 +16,11 @@ from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, Person
 from bedside.record.provenance import position
 
-__all__ = ["Standing", "denies_pregnancy", "is_pregnant", "pregnancy_lasts", "standing"]
+__all__ = ["Standing", "is_pregnant", "pregnancy_lasts", "standing"]
 
 Level = Literal["critical_low", "low", "normal", "high", "critical_high"]
 _TERM_DAYS = 310
 """No pregnancy lasts longer from its first entry; an entry often stays open in a record."""
-_NOT_PREGNANT = re.compile(
-    r"\b(?:not|never|non)\b[\s-]+(?:(?:currently|presently|now|yet|known to be|at present)\s+)?pregnant\b"
-    r"|\bno (?:current |ongoing |known )?pregnancy\W*\Z"
-    r"|\bnegative (?:\w+ ){0,2}pregnancy test\b|\bpregnancy test\b[^,;]*\bnegative\b"
-    r"|\bpregnancy\W+(?:negative|excluded|ruled out)\W*\Z|\bnegative for pregnancy\b",
-    re.IGNORECASE,
-)
-"""A name that denies a pregnancy. "Rhesus negative" in one does not."""
 _SAID: dict[str, Level] = {
     "high": "high",
     "low": "low",
@@ -72,16 +64,11 @@ def pregnancy_lasts(fact: Fact, *, as_of: date) -> bool | None:
     `None` for any other problem, and for one that denies it. One without a date is taken to last.
     """
     named = fact.name.casefold()
-    if fact.status != "active" or "pregnan" not in named or "history" in named:
+    if fact.status != "active" or "pregnan" not in named:
         return None
     if denies_pregnancy(named):
         return None
     return fact.when is None or (as_of - fact.when.date()).days <= _TERM_DAYS
-
-
-def denies_pregnancy(name: str) -> bool:
-    """Whether a problem's name says that there is none: "Not pregnant", a negative test."""
-    return _NOT_PREGNANT.search(name) is not None
 
 
 def standing(fact: Fact, person: Person, *, pregnant: bool | None = None) -> Standing | None:

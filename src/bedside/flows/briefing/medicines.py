@@ -17,7 +17,7 @@ from bedside.flows.briefing.phrases import called, inside, joined, opening
 from bedside.flows.briefing.reading import Chart, Medicine, plain
 from bedside.flows.briefing.references import entry, monitoring_reference, rule_item
 from bedside.record.fhir.dates import spoken_date
-from bedside.record.limits import denies_pregnancy, pregnancy_lasts
+from bedside.record.limits import pregnancy_lasts
 from bedside.record.needs import Fact
 
 __all__ = ["caution_flags", "dosing_flags", "duplicate_flags", "interaction_flags"]
@@ -106,7 +106,7 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
                     one
                     for one in chart.problems
                     if rule.concerns(one.name)
-                    and not (rule.of_pregnancy and _no_pregnancy(chart, one))
+                    and not (rule.of_pregnancy and pregnancy_lasts(one, as_of=chart.today) is False)
                 ),
                 None,
             )
@@ -117,11 +117,6 @@ def caution_flags(chart: Chart) -> Iterator[Flag]:
                 continue
             seen.add(str(about))
             yield _caution(chart, medicine, problem, rule)
-
-
-def _no_pregnancy(chart: Chart, problem: Fact) -> bool:
-    """Does a problem that names pregnancy deny it, or is it too old to be one still?"""
-    return denies_pregnancy(problem.name) or pregnancy_lasts(problem, as_of=chart.today) is False
 
 
 def _caution(chart: Chart, medicine: Medicine, problem: Fact | None, rule: CautionRule) -> Flag:
