@@ -68,7 +68,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(message)
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "bedside":
+            raise
+        from bedside.core.errors import MissingExtra
+
+        raise MissingExtra(f"bedside.{name}", extra="app") from error
 
 
 def __dir__() -> list[str]:

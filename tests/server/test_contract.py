@@ -146,3 +146,11 @@ def test_the_official_client_shows_our_words_for_an_error(openai):
     assert failed.value.body["message"] == (
         "No model 'gpt-9'. Use bedside/copilot, bedside/briefing."
     )
+
+
+def test_the_official_client_finds_a_model_by_its_name(openai):
+    assert {one.id for one in openai.models.list()} == {"bedside/copilot", "bedside/briefing"}
+    assert openai.models.retrieve("bedside/copilot").id == "bedside/copilot"
+    with pytest.raises(NotFoundError) as failed:
+        openai.models.retrieve("gpt-9")
+    assert "Use bedside/copilot" in failed.value.body["message"]

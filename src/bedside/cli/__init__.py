@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from bedside.core.errors import BedsideError, InvalidArgument
+from bedside.core.errors import BedsideError, InvalidArgument, MissingExtra
 
 __all__ = ["main"]
 
@@ -29,6 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
     except BedsideError as error:
         _fail(type(error).__name__, error.title, str(error), as_json=options.json)
+        return 1
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "bedside":
+            raise
+        absent = MissingExtra(f"`bedside {options.command}`", extra="app")
+        _fail(type(absent).__name__, absent.title, str(absent), as_json=options.json)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")

@@ -24,6 +24,7 @@ from bedside.cli.sop import sop
 from bedside.core.errors import BadInput, BedsideError, InvalidArgument
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
+from bedside.wiring.costs import cost_of
 
 __all__ = ["read_settings", "run"]
 
@@ -228,6 +229,12 @@ async def _source(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     return DONE
 
 
+async def _cost(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    found = await cost_of(engine, who, options.session)
+    out(options, found, show.cost(found))
+    return DONE
+
+
 async def _audit(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     if options.action == "verify":
         verdict = await engine.verify_audit(who)
@@ -270,6 +277,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "ask": _ask,
     "context": _ask,
     "source": _source,
+    "cost": _cost,
     "audit": _audit,
     "schema": _schema,
     "doctor": _doctor,

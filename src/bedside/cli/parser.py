@@ -22,7 +22,7 @@ from bedside.cli.options import (
 __all__ = ["BENCHES", "COMMANDS", "EVALS", "Parser", "build_parser"]
 
 COMMANDS = (
-    "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source",
+    "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source", "cost",
     "audit", "erase", "backup", "restore", "migrate-store", "schema", "doctor", "serve", "worker",
     "brief", "mcp", "eval", "bench",
 )  # fmt: skip
@@ -116,6 +116,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     source.add_argument("--start", type=int)
     source.add_argument("--end", type=int)
     source.add_argument("--revision", type=int)
+
+    cost = command("cost", "what the models of a conversation cost")
+    cost.add_argument("session", metavar="SESSION")
 
     audit = command("audit", "print or verify the audit trail")
     audit.add_argument("action", nargs="?", choices=("list", "verify"), default="list")

@@ -10,6 +10,7 @@ __all__ = [
     "attached",
     "audit",
     "context",
+    "cost",
     "doctor",
     "hits",
     "imported",
@@ -35,6 +36,24 @@ def imported(report: Mapping[str, Any]) -> str:
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(report["unknown"].items()))
         lines.append(f"kept but not understood: {kinds}")
     return "\n".join([*lines, *_rejected(report)])
+
+
+def cost(found: Mapping[str, Any]) -> str:
+    """What a conversation cost, in all and by model."""
+    whole = found["cost_usd"]
+    told = f"${whole:.4f}" if whole is not None else f"not known; ${found['known_usd']:.4f} so far"
+    if not found["calls"]:
+        told = "nothing: no model was called"
+    return "\n".join(
+        [
+            f"{found['turns']} turns, {found['calls']} calls: {told}",
+            *(
+                f"{one['model']}: {one['calls']} calls, {one['input']:,} tokens in, "
+                f"{one['output']:,} out"
+                for one in found["by_model"]
+            ),
+        ]
+    )
 
 
 def patients(found: Sequence[Mapping[str, Any]]) -> str:

@@ -99,12 +99,25 @@ class ChatBody(BaseModel):
 async def models(request: Request, _who: Caller) -> dict[str, Any]:
     """The flows, as models."""
     del request
-    return {
-        "object": "list",
-        "data": [
-            {"id": name, "object": "model", "created": 0, "owned_by": "bedside"} for name in MODELS
-        ],
-    }
+    return {"object": "list", "data": [_model(name) for name in MODELS]}
+
+
+@router.get("/models/{model:path}")
+async def model(model: str, request: Request, _who: Caller) -> dict[str, Any]:
+    """One of them by its name."""
+    del request
+    return _model(_known(model))
+
+
+def _known(name: str) -> str:
+    """Raises: NotFound for a name that is no flow's."""
+    if name not in MODELS:
+        raise NotFound("model", name, hint=f"Use {', '.join(MODELS)}.")
+    return name
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "bedside"}
 
 
 @router.post("/chat/completions", response_model=None)
@@ -116,8 +129,7 @@ async def chat(
 ) -> JSONResponse | StreamingResponse:
     """Answer the last user message; earlier ones are history. A system message is not obeyed."""
     engine: Engine = request.app.state.engine
-    if body.model not in MODELS:
-        raise NotFound("model", body.model, hint=f"Use {', '.join(MODELS)}.")
+    _known(body.model)
     patient = _patient(who, bedside_patient)
     engine.may_see(who, patient)
     engine.may_ask(who, "clinician")
@@ -185,8 +197,12 @@ def _finish(turn: Mapping[str, Any]) -> str:
 
 
 def _usage(turn: Mapping[str, Any]) -> dict[str, int] | None:
-    """Tokens of the turn's calls; `None` where a provider did not say."""
-    counts = [(call["input"], call["output"]) for call in turn["calls"]]
+    """Tokens of the turn's calls that computed anything; `None` where a provider did not say."""
+    counts = [
+        (call["input"], call["output"])
+        for call in turn["calls"]
+        if call["outcome"] == "ok" or call["cost_usd"] != 0
+    ]
     if any(None in pair for pair in counts):
         return None
     read, written = sum(pair[0] for pair in counts), sum(pair[1] for pair in counts)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bedside.server.auth import Caller
 from bedside.wiring import Engine
+from bedside.wiring.costs import cost_of
 
 __all__ = ["router"]
 
@@ -52,6 +53,13 @@ async def trace(turn: str, request: Request, who: Caller) -> dict[str, Any]:
     """What happened, in order, without patient content."""
     engine: Engine = request.app.state.engine
     return await engine.trace(turn, who)
+
+
+@router.get("/sessions/{session}/cost")
+async def cost(session: str, request: Request, who: Caller) -> dict[str, Any]:
+    """What the models of a conversation cost, those of the jobs after its answers included."""
+    engine: Engine = request.app.state.engine
+    return await cost_of(engine, who, session)
 
 
 @router.get("/patients/{patient}/turns")

@@ -15,6 +15,7 @@ from bedside.server.problems import of, problem, status_of
 from bedside.server.workbench import clinical_pages, companion_pages, intake_pages, picture
 from bedside.server.workbench.templates import Templates
 from bedside.wiring import Engine, Who
+from bedside.wiring.costs import cost_of
 from bedside.wiring.overseeing import egress_log, erasures, kept
 
 __all__ = ["install"]
@@ -80,6 +81,7 @@ def install(app: FastAPI) -> None:
             receipt=picture.of(body.get("receipt"), await _before(engine, body, who)),
             titles=picture.guardrails(),
             trace=(await engine.trace(turn, who))["events"],
+            case=await cost_of(engine, who, body["session_id"]),
             prompt=await engine.prompt(turn, who),
         )
 
