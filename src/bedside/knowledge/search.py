@@ -25,6 +25,7 @@ from bedside.knowledge.near import Near, Outside, with_vectors
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.question import Question, read_question
 from bedside.knowledge.rank import Ranked, rank
+from bedside.knowledge.respell import as_written, respelt, unknown
 from bedside.knowledge.within import within
 from bedside.knowledge.writing import remove
 from bedside.storage.store import Store
@@ -159,6 +160,7 @@ class Knowledge:
     # ---- the search itself ----------------------------------------------------------------------
 
     def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
+        need = self._respelt(grant, need)
         question, degraded = self._question(need)
         near = self._near(grant, need, question)
         if near is not None and near.found is None:
@@ -166,6 +168,20 @@ class Knowledge:
         return self._store.read_now(
             lambda connection: self._answered(connection, grant, need, question, degraded, near)
         )
+
+    def _respelt(self, grant: Grant, need: SearchNeed) -> SearchNeed:
+        """The need with slips of the pen mended, where memory holds the library's words."""
+        if need.corpus != "knowledge" or self._outside is not None:
+            return need
+        held = [segment for name in _tenants(grant) for segment in self.snapshots.held(name)]
+        if held and not unknown(need.query, held):
+            return need
+
+        def mended(connection: Connection) -> str:
+            segments = self._segments(connection, grant, need, lean=False)
+            return respelt(need.query, segments, partial(as_written, connection))
+
+        return replace(need, query=self._store.read_now(mended))
 
     def _near(self, grant: Grant, need: SearchNeed, question: Question) -> Near | None:
         """What the outside index names; `None` where the snapshots hold the vectors themselves."""

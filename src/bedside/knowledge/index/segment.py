@@ -204,6 +204,21 @@ class Segment:
         """Every stem, in the order of the numbers."""
         return [*self.terms]
 
+    def spelt_like(self, stem: str) -> list[str]:
+        """Stems of like length, at most one letter longer or shorter, with the same first letter."""
+        return [
+            name
+            for length in (len(stem) - 1, len(stem), len(stem) + 1)
+            for name in self._by_look.get((stem[:1], length), ())
+        ]
+
+    @cached_property
+    def _by_look(self) -> dict[tuple[str, int], list[str]]:
+        found: dict[tuple[str, int], list[str]] = {}
+        for name in self.terms:
+            found.setdefault((name[:1], len(name)), []).append(name)
+        return found
+
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
         """How many living chunks hold each stem, by number."""

@@ -80,6 +80,11 @@ class Snapshots:
                 return fresh
             return held
 
+    def held(self, tenant: str) -> tuple[Segment, ...]:
+        """What a search found last, without a look at the rows; empty where nothing is loaded."""
+        held = self._held.get(tenant)
+        return () if held is None else held.segments
+
     def _refreshed(
         self, connection: Connection, tenant: str, held: Snapshot | None, head: int
     ) -> Snapshot:

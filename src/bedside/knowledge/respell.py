@@ -1,0 +1,88 @@
+"""A query with its slips of the pen mended by the library's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import Connection, func, select
+
+from bedside.clinical.drugs import class_of, generic_of
+from bedside.clinical.vocabulary import expand
+from bedside.knowledge.index.scoring import frequency
+from bedside.knowledge.index.segment import Segment
+from bedside.language.slips import edits
+from bedside.language.stems import STOP_WORDS, stem, words
+from bedside.storage.tables.source import chunk, source
+
+__all__ = ["as_written", "respelt", "unknown"]
+
+_LEAST = 6
+"""Letters from which a word is long enough for one slip to leave it recognisable."""
+
+
+def unknown(text: str, segments: Sequence[Segment]) -> tuple[str, ...]:
+    """Words of a query that may be misspelt, in order, lower case.
+
+    No living passage holds them, they are no medicine, and the vocabulary does not know them: a name
+    that is only absent here stays what it is.
+    """
+    return tuple(
+        word
+        for word in dict.fromkeys(words(text))
+        if len(word) >= _LEAST
+        and word.isalpha()
+        and word not in STOP_WORDS
+        and not frequency(segments, stem(word))
+        and not (generic_of(word) or class_of(word) or expand(word))
+    )
+
+
+def respelt(text: str, segments: Sequence[Segment], written: Callable[[Segment, str], str]) -> str:
+    """The text with each unknown word as the library's word one slip away, the one in most passages.
+
+    One letter changed, missing or too many, or two neighbours swapped; the first letter stays. Two slips
+    would make other words of many ("hypo-", "hyper-"). A word with none so near stays as it is.
+
+    Args:
+        text: The query.
+        segments: Where it is to be searched.
+        written: How a stem of a segment is written there.
+    """
+    for word in unknown(text, segments):
+        own = stem(word)
+        near = {
+            name: segment
+            for segment in segments
+            for name in segment.spelt_like(own)
+            if edits(own, name) == 1 and segment.holding(name)
+        }
+        if near:
+            best = min(near, key=lambda name: (-frequency(segments, name), name))
+            text = re.sub(rf"(?i)\b{word}\b", written(near[best], best), text)
+    return text
+
+
+def as_written(connection: Connection, segment: Segment, name: str) -> str:
+    """The first word of a living passage that has this stem; the stem itself where none is read."""
+    at = next(int(place) for place in segment.postings(name)[0] if segment.alive[place])
+    row = connection.execute(
+        select(
+            chunk.c.section,
+            func.substr(source.c.text, chunk.c.start + 1, chunk.c.end - chunk.c.start),
+        )
+        .select_from(
+            chunk.join(
+                source,
+                (chunk.c.tenant == source.c.tenant)
+                & (chunk.c.source == source.c.id)
+                & (chunk.c.revision == source.c.revision),
+            )
+        )
+        .where(
+            chunk.c.tenant == segment.documents[int(segment.owner[at])].tenant,
+            chunk.c.id == segment.ids[at],
+        )
+    ).first()
+    found = words(f"{row[0]} {row[1]}") if row else []
+    return next((word for word in found if stem(word) == name), name)

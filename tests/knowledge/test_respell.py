@@ -1,0 +1,66 @@
+"""A slip of the pen in a query is mended by the library's own words, and nothing else is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from bedside.knowledge.document import Upload
+from bedside.knowledge.ingest import ingest
+from bedside.knowledge.needs import SearchNeed
+from bedside.knowledge.respell import respelt, unknown
+from bedside.knowledge.search import Knowledge
+from bedside.knowledge.writing import remove
+from bedside.storage.store import Store
+from bedside.testing.embedder import HashedEmbedder
+
+EMBEDDER = HashedEmbedder()
+PAGES = {
+    "chest": "# Chest\n\nPneumonia in children: count the breaths, give amoxicillin.",
+    "bones": "# Bones\n\nFractures in children: splint the limb and look for other injuries.",
+    "salts": "# Salts\n\nHypercalcaemia wants fluids. Prednisolone lowers it.",
+}
+
+
+@pytest.fixture
+def room(store: Store, clock) -> Knowledge:
+    uploads = [Upload(name=f"{name}.md", data=text.encode()) for name, text in PAGES.items()]
+    ingest(store, uploads, tenant="clinic", clock=clock, embedder=EMBEDDER)
+    return Knowledge(store, embedder=EMBEDDER, clock=clock)
+
+
+def first(room: Knowledge, doctor, query: str) -> str:
+    """The document of the best hit by words and vectors; empty where there is none."""
+    hits = room.search_now(doctor, SearchNeed(name="q", query=query, corpus="knowledge")).hits
+    return str(hits[0].span.source.id) if hits else ""
+
+
+@pytest.mark.parametrize(
+    "typed", ["pnuemonia", "pneumona", "pneumoniia", "pnemonia", "Pneumonja", "PNUEMONIA"]
+)
+def test_one_slip_finds_what_was_meant_at_the_first_search_and_the_next(room, doctor, typed):
+    assert [first(room, doctor, typed) for _ in range(2)] == ["chest", "chest"]
+
+
+@pytest.mark.parametrize("typed", ["hypocalcaemia", "prednisone", "zzzzzzzz", "kneumonia"])
+def test_a_word_of_its_own_is_not_read_as_another(room, doctor, typed):
+    first(room, doctor, "children")
+    assert respelt(typed, room.snapshots.held("clinic"), lambda _, name: name) == typed
+
+
+def test_words_that_are_here_and_medicines_and_known_terms_are_no_slips(room, doctor):
+    first(room, doctor, "children")
+    held = room.snapshots.held("clinic")
+    assert unknown("Fractures in childen, warfarin, hypertension, gout", held) == ("childen",)
+
+
+def test_a_word_that_went_with_its_document_is_no_target(room, store, doctor):
+    assert first(room, doctor, "fracturs") == "bones"
+    store.write_now(lambda c: remove(c, "clinic", "bones"))
+    assert first(room, doctor, "fracturs") == ""
+
+
+def test_a_word_that_came_since_the_last_search_is_no_slip(room, store, clock, doctor):
+    assert first(room, doctor, "pneumonia") == "chest"
+    more = Upload(name="rare.md", data=b"# Rare\n\nPneumonja is the name of a village.")
+    ingest(store, [more], tenant="clinic", clock=clock, embedder=EMBEDDER)
+    assert first(room, doctor, "pneumonja") == "rare"
