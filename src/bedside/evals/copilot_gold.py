@@ -19,6 +19,7 @@ Every operation but `both`, `demographic` and `open` selects entries:
     group       FHIR category, or the class of an encounter
     status      "active" or "ended" (medicines, problems, allergies, plans)
     year, since, until, on    window by ISO date as written, both ends included
+    before, after             an operation on events: the newest of them ends or begins the window
     about       words that name the subject in an answer, one of them must stand in it
 
 What an operation selects decides what a right answer states. Nothing selected makes the gold
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -124,6 +126,7 @@ def compute(operation: Mapping[str, Any], *, chart: Chart, today: str = "") -> G
         return Gold(kind=name, facts=facts)
     if name == "demographic":
         return _demographic(operation["field"], chart=chart, today=today)
+    operation = _dated(operation, chart=chart)
     found = select(operation, chart=chart)
     about = tuple(operation.get("about", ()))
     if name == "absent" and found:
@@ -133,6 +136,28 @@ def compute(operation: Mapping[str, Any], *, chart: Chart, today: str = "") -> G
     if name not in _OPERATIONS:
         raise InvalidArgument("op", found=name, want=f"one of {sorted(_OPERATIONS)}")
     return _OPERATIONS[name](operation, found, chart)
+
+
+def _dated(operation: Mapping[str, Any], *, chart: Chart) -> Mapping[str, Any]:
+    """With "before" or "after" an operation on events, the span that the newest of them bounds.
+
+    A medicine bounds it by its first order.
+
+    Raises:
+        InvalidArgument: The chart has no such event.
+    """
+    side = next((one for one in ("before", "after") if one in operation), None)
+    if side is None:
+        return operation
+    event = operation[side]
+    dated = [one.day for one in select(event, chart=chart) if one.day]
+    if not dated:
+        raise InvalidArgument(side, found="no such event", want="one in the chart")
+    day = min(dated) if event["resource"] == "MedicationRequest" else max(dated)
+    if side == "after":
+        return {**operation, "since": day}
+    eve = date.fromisoformat(day) - timedelta(days=1)
+    return {**operation, "until": eve.isoformat()}
 
 
 def select(operation: Mapping[str, Any], *, chart: Chart) -> tuple[Entry, ...]:

@@ -22,7 +22,7 @@ from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, words_in
 from bedside.flows.flow import View
-from bedside.record.needs import RecordFacts
+from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["miss_unmeasured", "tell_bullets"]
 
@@ -44,7 +44,11 @@ def tell_bullets(
     ranked = rank_facts(record, parsed, intent=view.plan.intent, text=view.request.text)
     if "medications" in parsed.topics:  # "what HF meds is he taking": those before what they treat
         ranked = sorted(ranked, key=_taken_last)
-    facts = [one.fact for one in _focused(ranked, view, parsed) if not sheet.cites(one.fact)]
+    chosen = _focused(ranked, view, parsed)
+    if any(one.kind in {"drug", "drug_class"} for one in parsed.entities):
+        bearing = bearing_on(view.request.text, parsed.entities)
+        chosen = [one for one in chosen if one.rank > _FOCUSED or not _aside(one.fact, bearing)]
+    facts = [one.fact for one in chosen if not sheet.cites(one.fact)]
     if parsed.windows:
         facts = [fact for fact in facts if parsed.windows[0].holds(day_of(fact))] or facts[:3]
     told = {
@@ -81,6 +85,11 @@ def tell_bullets(
         written += 1
         if written == _MOST_BULLETS:
             break
+
+
+def _aside(fact: Fact, bearing: Sequence[str]) -> bool:
+    """True of a result that says nothing about the medicine asked about."""
+    return fact.category == "observations" and analyte_key(fact) not in bearing
 
 
 def _taken_last(one: Ranked) -> bool:

@@ -123,6 +123,8 @@ def _open_question(
     yield _SAID, _said(record, text)
     for window in parsed.windows:
         inside = [fact for fact in record.facts if window.holds(day_of(fact))]
+        if not inside:  # a record that ended before it: what stands nearest
+            yield _SAID, list(record.of("timeline")[:_MOST_BEARING])
         yield _NAMED, [fact for fact in inside if fact.category != "observations"]
         yield _SAID, _latest_of_each(inside)[:_MOST_KINDS]
     for topic in parsed.topics:
@@ -353,6 +355,5 @@ def _latest_of_each(facts: Sequence[Fact]) -> list[Fact]:
 
 def _evidence(record: RecordFacts) -> list[Fact]:
     """What the insights and contradictions rest on."""
-    grave = [one for one in record.insights if one.kind != "abnormal" or one.severity != "info"]
-    facts = [fact for insight in grave[:4] for fact in insight.facts[:3]]
+    facts = [fact for insight in record.insights[:4] for fact in insight.facts[:3]]
     return [*facts, *(fact for one in record.contradictions for fact in one.facts)]

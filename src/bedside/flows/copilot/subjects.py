@@ -193,7 +193,7 @@ def _treated(clause: Clause) -> Query | None:
     problem = _pick(clause.entities[0], ("condition",)) if len(clause.entities) == 1 else None
     if problem is None or _pick(clause.entities[0], ("drug", "drug_class")):
         return None
-    if not ("medications" in clause.topics or clause.verbs & {"take", "on"}):
+    if not ("medications" in clause.topics or "take" in clause.verbs):
         return None
     others = set(clause.topics) - {"medications"} or clause.verbs - {"take", "on"}
     asked = clause.ops <= {"list", "all", "any", "latest"} and clause.statuses <= {"active"}
