@@ -360,3 +360,19 @@ def test_the_side_is_the_procedures_side_by_either_name() -> None:
         assert state.value("side") == state.value("procedure_side") == "left"
         assert "procedure_side" not in {gap.id for gap in sop.missing_for_matching(state)}
     assert sop.field("side") == sop.field("procedure_side")
+
+
+@pytest.mark.parametrize(
+    ("words", "contract"),
+    [
+        ("my right hip needs replacing because of my rheumatoid", "THR"),
+        ("replacing knee of my grandmother", "TKR"),
+        ("the knee has to be replaced", "TKR"),
+        ("والدي يحتاج عملية القلب المفتوح", "CABG"),
+        ("open heart surgery, three vessels blocked", "CABG"),
+        ("open heart surgery for a valve", "_generic"),
+        ("we want to look at donor eggs", "IVF"),
+    ],
+)
+def test_a_procedure_is_found_however_it_is_said(words: str, contract: str) -> None:
+    assert find(words).id == contract

@@ -211,7 +211,8 @@ def run(
         figures[name] = {**summary(grades), "by_source": _by_source(grades)}
     tell("conversations written by hand")
     figures["spoken"] = measure_spoken(count=count)
-    figures["spoken_fresh"] = measure_spoken("spoken_fresh", count=count)
+    for name in ("spoken_fresh", "spoken_third"):
+        figures[name] = measure_spoken(name, count=count)
     tell("the same through the whole engine")
     figures["engine"] = through_the_engine(told)
     figures["promises"] = promise_figures(offered)

@@ -1,9 +1,10 @@
 """Conversations as people have them, written by hand: rambling, dictated, misspelt, taken back.
 
-The other personas put true values into a few set phrases. These forty speak as people do. They
+The other personas put true values into a few set phrases. These seventy speak as people do. They
 answer what is asked by the measure's own cues, and say other things when they feel like it. Each
 file was written before the readers were held against it, so its first figures are the honest ones:
-178 of 240 slots for `spoken`, 181 of 237 for `spoken_fresh`, measured after the mends for the first.
+178 of 240 slots for `spoken`, 181 of 237 for `spoken_fresh`, measured after the mends for the first,
+and 287 of 350 for `spoken_third`, measured after the mends for both.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _GO_ON = {"en": "ok, please go on", "ar": "حسنًا", "hi": "ठीक है"
 
 @functools.cache
 def speakers(name: str = "spoken") -> Sequence[Mapping[str, Any]]:
-    """The people of a file, as they are written there: "spoken", or "spoken_fresh"."""
+    """The people of a file, as they are written there: "spoken", "spoken_fresh", "spoken_third"."""
     path = resources.files("bedside.evals") / "intake_personas" / f"{name}.yaml"
     found: Sequence[Mapping[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))["people"]
     return found
@@ -79,7 +80,7 @@ class Speaker:
                 for name, truth in body["truth"].items()
             },
             wrong={name: _fact(name, truth, ()) for name, truth in body.get("wrong", {}).items()},
-            refuses=frozenset(),
+            refuses=frozenset(body.get("refuses", ())),
             doubts=frozenset(),
         )
 
@@ -107,6 +108,8 @@ class Speaker:
         answer = self._body["answers"].get(topic)
         if answer is None and topic in self.persona.facts:
             answer = _plainly(self.persona.facts[topic].truth, self._language)
+        if topic in self.persona.refuses:
+            return Said(text="I would rather not say", topic=topic, declined=topic)
         if answer is None:
             return Said(text=_NO[self._language], topic=topic, doubted=topic)
         return self._said(answer, topic=topic)

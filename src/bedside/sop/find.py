@@ -26,6 +26,11 @@ _SHARED_NOUN = re.compile(
     r"\b(\w+) (?:or|and) (\w+) (replacement|surgery|operation|reconstruction)\b"
 )
 """("knee or hip replacement" names both)."""
+_REPLACED = re.compile(
+    r"\b(?:(?P<before>knee|hip)s?(?: joints?)? (?:needs?|needing|has to|have to|must|should|to)(?: to)?(?: be)? replac(?:e|ed|ing|ement)"
+    r"|replac(?:e|ing)(?: of)?(?: (?:the|my|his|her|our|their|both|left|right|a))* (?P<after>knee|hip)s?)\b"
+)
+"""What is to be replaced, however it is said."""
 _REFUSED = re.compile(
     r"(?:\b(?:not|no|without|never|avoid|instead of|rather than|don t (?:want|need)|do not (?:want|need)|"
     r"already had|had)(?: (?:a|an|the|my|any|for|about|another|total|to have|have))*) $"
@@ -62,6 +67,7 @@ def find_in(text: str, contracts: Sequence[Contract]) -> Contract:
     """
     generic = next((one for one in contracts if one.generic), None) or bundled()["_generic"]
     asked = _SHARED_NOUN.sub(r"\1 \3 or \2 \3", _plain(text))
+    asked = _REPLACED.sub(lambda at: f"{at['after'] or at['before']} replacement", asked)
     if not asked:
         return generic
     for contract in contracts:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 
 import anyio
 import pytest
 from fastapi.testclient import TestClient
 
 from bedside.core.errors import AccessDenied, BadInput, InvalidArgument
+from bedside.flows.intake.case import change
+from bedside.flows.intake.matcher import catalogue, rank, reasons_in
+from bedside.flows.intake.writer import House
 from bedside.server.app import create_app
 from bedside.settings import load_settings
+from bedside.sop.find import find
+from bedside.sop.state import State
 from bedside.wiring import Who, build_engine
 from bedside.wiring.intake import contract_text, send, start_case, upload
-from bedside.wiring.intake_desk import case_of, cases, set_field
+from bedside.wiring.intake_desk import _apply, case_of, cases, set_field
 from bedside.wiring.intake_figures import figures
 from bedside.wiring.keeping import erase
 
@@ -281,3 +287,72 @@ def test_who_looks_between_two_turns_sees_a_file_as_it_is_by_then(engine_work):
     assert now["status"] == "complete"
     assert now["findings"]
     assert now["last_seen_turn"] == was["last_seen_turn"]
+
+
+@pytest.mark.requirement("IN-07")
+def test_the_desk_says_what_blocks_a_case_as_its_documents_are_now(engine_work):
+    # A file that is read between two turns blocks nothing from then on, in the list as in the case.
+    report = (
+        b"X-RAY LEFT KNEE\n\nFINDINGS\nMedial joint space narrowing.\n\nIMPRESSION\nOsteoarthritis."
+    )
+
+    async def work(engine):
+        who = engine.local()
+        case = await start_case(engine, who)
+        await send(engine, who, case, "I need a left knee replacement")
+        await _apply(
+            engine, who, [case], lambda _: (change("status", "consultation"),), purpose="t"
+        )
+        before = (await cases(engine, who))[0]["blocked_by"]
+        await upload(engine, who, case, "knee xray.txt", report)
+        await engine.turning.jobs.run_waiting()
+        return before, (await cases(engine, who))[0]["blocked_by"], await case_of(engine, who, case)
+
+    before, after, shown = engine_work(work)
+    assert set(before) - set(after) == {"document: knee_xray (missing)"}
+    assert after == shown["blocked_by"]
+
+
+def test_the_desk_tells_a_coordinators_message_from_the_persons(engine_work):
+    async def work(engine):
+        local = engine.local()
+        case = await start_case(engine, local)
+        person = Who(
+            actor=f"patient:{case}", roles=frozenset({"patient"}), patients=frozenset({case})
+        )
+        staff = Who(actor="amal", roles=frozenset({"coordinator"}))
+        await send(engine, person, case, "I need a left knee replacement")
+        await send(engine, staff, case, "She told me by telephone that she is 62")
+        await send(engine, local, case, "I live in Kenya")
+        return await case_of(engine, staff, case)
+
+    shown = engine_work(work)
+    assert [one["by"] for one in shown["conversation"]] == [
+        "person", "bedside", "coordinator", "bedside", "person", "bedside",
+    ]  # fmt: skip
+    assert shown["conversation"][2]["text"].startswith("She told me")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("ar", ("حاصل على اعتماد", "يقع في بلد الإقامة")),
+        ("hi", ("मान्यता प्राप्त", "आपके रहने के देश में है")),
+    ],
+)
+def test_the_reasons_of_a_match_are_told_in_the_cases_language(language, words) -> None:
+    contract = find("TKR")
+    state = replace(State.new(contract), language=language).with_value(
+        "country_of_residence", "India", said="India"
+    )
+    first, *_ = rank(contract, state, catalogue())
+    told = reasons_in(first, language, "")
+    assert first.reasons == reasons_in(first, "en", "")
+    assert set(words) <= set(told)
+    assert not any("a" <= char <= "z" for one in told for char in one.casefold())
+
+
+def test_only_the_fictional_list_is_called_a_sample() -> None:
+    own = {"pack": {"providers": {"providers": []}}}
+    assert House.of({}).sample
+    assert not House.of(own).sample

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from bedside.flows.intake.reading import read_message
+from bedside.flows.intake.signals import signals
 from bedside.flows.intake.spelling import mended, words_of
 from bedside.sop.find import bundled, find
 from bedside.sop.state import Known, State
@@ -483,3 +484,19 @@ def test_relatives_of_the_patient_are_not_the_patient() -> None:
     assert read(text, asked="key_comorbidities", who="carer") == {
         "key_comorbidities": ("high blood pressure",)
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("I'm 58. Would a ceramic hip last longer than a metal one?", ("other",)),
+        ("Latex! Is the theatre latex free?", ("other",)),
+        ("Alright, what do you need from me?", ()),
+        ("ok, what else?", ()),
+        ("no, it is fine", ()),
+    ],
+)
+def test_a_question_is_heard_behind_what_is_told_and_no_asking_on_is_one(
+    text: str, asks: tuple[str, ...]
+) -> None:
+    assert signals(text).asks == asks

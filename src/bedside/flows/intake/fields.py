@@ -441,7 +441,17 @@ def _asked_apart(field: Field, context: Context) -> list[Span]:
     ]
     cues += [*context.contract.names, context.contract.title]
     found = phrase_pattern([*cues, *(f"{cue}s" for cue in cues)]) if cues else None
-    return [match.span() for match in found.finditer(context.text)] if found else []
+    spans = [match.span() for match in found.finditer(context.text)] if found else []
+    return [(_whole_start(context.text, a), b) for a, b in spans]
+
+
+_KIND_OF = re.compile(r"\b(?:diabetic|hypertensive|rheumatoid)\s+$", re.IGNORECASE)
+
+
+def _whole_start(text: str, at: int) -> int:
+    """Where the name begins that the place ends: "diabetic retinopathy" is no diabetes told."""
+    kind = _KIND_OF.search(text[:at])
+    return kind.start() if kind is not None else at
 
 
 def _when_free(field: Field, context: Context) -> Value | None:

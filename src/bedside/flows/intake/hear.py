@@ -163,7 +163,7 @@ def _asked_apart(case: Case, contract: Contract) -> list[Change]:
         cue
         for field in contract.fields
         if field.id != name and case.facts.get(field.id).status == "known"
-        for cue in field.cues
+        for cue in (*field.cues, *(word for words in field.choices.values() for word in words))
     ]
     if not isinstance(held.value, (list, tuple)) or not held.value or not cues:
         return []

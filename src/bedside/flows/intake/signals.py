@@ -192,6 +192,13 @@ _QUESTION = re.compile(r"(?:^|(?<=[.!?,;\n؟।]))[^.!?,;\n؟।]+[?؟]")
 """A question with what leads to it cut off: a sentence, or its last clause."""
 
 
+_ASKS_ON = re.compile(
+    r"\bwhat (?:else )?(?:do|did|would|will|should) (?:you|we|i) (?:still )?(?:need|want|do now)\b|\bwhat (?:else|now)\b",
+    re.IGNORECASE,
+)
+"""A question that asks for the next one."""
+
+
 @value
 class Signals:
     """What the message does. `feeling` is the person's own word; `asks` in the order of weight."""
@@ -212,7 +219,9 @@ class Signals:
 def signals(text: str) -> Signals:
     """Read the message's other signals."""
     asks: tuple[Asked, ...] = tuple(name for name, form in _ASKS if form.search(text))
-    if not asks and any(_WH.match(one) for one in _QUESTION.findall(text)):
+    if not asks and any(
+        _WH.match(one) and not _ASKS_ON.search(one) for one in _QUESTION.findall(text)
+    ):
         asks = ("other",)
     feeling = next(
         (
