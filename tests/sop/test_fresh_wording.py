@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bedside.sop.emergency_forms import forms_pack, respelled
+from bedside.clinical.danger.signs import forms_pack, respelled
 from bedside.sop.red_flags import red_flags
 from bedside.sop.voice import voice
 

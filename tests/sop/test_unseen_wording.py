@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bedside.sop.emergency_forms import respelled, signs_packs
+from bedside.clinical.danger.signs import respelled, signs_packs
 from bedside.sop.red_flags import red_flags
 
 UNSEEN = Path(__file__).parent / "unseen"

@@ -102,14 +102,14 @@ def _safety() -> dict[str, Any]:
 
 def _judged(cases: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
     def stops(text: str) -> bool:
-        found = danger_in(text, rules)
+        found = danger_in(text)
         return found is not None and found.level == "stop"
 
     return {
         "n": sum(len(cases[name]) for name in ("stop", "free", "hold", "pass")),
         "stopped": [sum(map(stops, cases["stop"])), len(cases["stop"])],
         "stopped_or_help_named": [
-            sum(danger_in(one, rules) is not None for one in cases["stop"]), len(cases["stop"])
+            sum(danger_in(one) is not None for one in cases["stop"]), len(cases["stop"])
         ],
         "stopped_wrongly": [sum(map(stops, cases["free"])), len(cases["free"])],
         "held": [sum(bool(attacking(one, rules)) for one in cases["hold"]), len(cases["hold"])],

@@ -26,7 +26,7 @@ def test_there_are_enough_cases():
     ("kind", "text"), [(kind, text) for kind, texts in CASES["stop"].items() for text in texts]
 )
 def test_danger_now_stops_the_process(kind, text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is not None
     assert (found.kind, found.level) == (kind, "stop")
 
@@ -34,14 +34,14 @@ def test_danger_now_stops_the_process(kind, text):
 @pytest.mark.requirement("CM-14")
 @pytest.mark.parametrize("text", [*chain.from_iterable(CASES["free"].values()), *LATER["free"]])
 def test_idioms_quotes_others_the_past_and_denials_do_not_stop_it(text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is None or found.level == "concern"
 
 
 @pytest.mark.requirement("CM-14")
 @pytest.mark.parametrize("text", LATER["stop"])
 def test_danger_in_words_not_seen_before_stops_it(text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is not None
     assert found.level == "stop"
 
@@ -90,13 +90,13 @@ def test_the_texts_say_that_nobody_reviewed_them():
     ],
 )
 def test_what_another_said_is_no_danger_by_itself(text):
-    assert danger_in(text, tables_of(None).safety) is None
+    assert danger_in(text) is None
 
 
 @pytest.mark.requirement("CM-14")
 def test_what_another_said_about_dying_still_names_help():
     for text in ("She told me that she wants to end her life.", "My brother wants to die."):
-        found = danger_in(text, tables_of(None).safety)
+        found = danger_in(text)
         assert found is not None
         assert found.level == "concern"
 
@@ -104,13 +104,13 @@ def test_what_another_said_about_dying_still_names_help():
 @pytest.mark.requirement("CM-14")
 @pytest.mark.parametrize("text", CASES["since"]["stop"])
 def test_danger_in_a_wider_range_of_words_is_never_passed_over(text):
-    assert danger_in(text, RULES) is not None
+    assert danger_in(text) is not None
 
 
 @pytest.mark.requirement("CM-14")
 @pytest.mark.parametrize("text", CASES["since"]["free"])
 def test_harmless_words_of_that_range_stop_nothing(text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is None or found.level == "concern"
 
 
@@ -141,7 +141,7 @@ def test_harmless_words_of_that_range_stop_nothing(text):
     ],
 )
 def test_a_manner_of_speaking_does_not_hide_a_blow(kind, text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is not None
     assert (found.kind, found.level) == (kind, "stop")
 
@@ -160,7 +160,7 @@ def test_a_manner_of_speaking_does_not_hide_a_blow(kind, text):
     ],
 )
 def test_what_may_be_a_manner_of_speaking_names_help(text):
-    found = danger_in(text, RULES)
+    found = danger_in(text)
     assert found is not None
     assert found.level == "concern"
 
@@ -181,4 +181,4 @@ def test_what_may_be_a_manner_of_speaking_names_help(text):
     ],
 )
 def test_games_jests_and_mishaps_are_no_danger(text):
-    assert danger_in(text, RULES) is None
+    assert danger_in(text) is None

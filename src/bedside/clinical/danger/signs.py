@@ -1,7 +1,7 @@
 """Emergencies as concepts that stand near one another in a sentence, whatever the words. Pure.
 
 A concept is a part of the body, a sign, a person or a time, with its lay words in several
-languages (`data/red_flag_forms.yaml`); a combination names which concepts together are an
+languages (`data/forms.yaml`); a combination names which concepts together are an
 emergency, in any order and within how many characters. Long words are read one slip of the
 keyboard away.
 """
@@ -82,14 +82,14 @@ class _Signs(PackFile):
 
 
 def _data() -> _Forms:
-    return load_pack(_Forms, "bedside.sop", "data/red_flag_forms.yaml")
+    return load_pack(_Forms, "bedside.clinical", "danger/data/forms.yaml")
 
 
 _SIGNS = ("signs", "tongues")
 
 
 def _sign_data(name: str) -> _Signs:
-    return load_pack(_Signs, "bedside.sop", f"data/red_flag_{name}.yaml")
+    return load_pack(_Signs, "bedside.clinical", f"danger/data/{name}.yaml")
 
 
 def signs_packs() -> tuple[Pack, ...]:
