@@ -500,3 +500,8 @@ def test_a_question_is_heard_behind_what_is_told_and_no_asking_on_is_one(
     text: str, asks: tuple[str, ...]
 ) -> None:
     assert signals(text).asks == asks
+
+
+def test_what_says_anew_who_it_is_for_answers_the_question_all_the_same() -> None:
+    text = "Well, I want to play football again. How long is the recovery?"
+    assert "football" in str(read(text, "ACL", asked="sport_goal", who="patient")["sport_goal"])

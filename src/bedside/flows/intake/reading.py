@@ -166,7 +166,13 @@ def _answered(field: Field, context: Context, found: dict[str, Said]) -> bool:
         first = next((b for a, b in clauses(text) if numbers_in(text[a:b])), 0)
         if stated.start < first and within(field, float(str(stated.value))):
             del found["age"]  # "he is 41" answers the question about somebody else's age
-    others = [one for name, one in found.items() if name != field.id]
+    # "I want to play again" says anew who it is for, and answers the question all the same.
+    known = context.state.value("who")
+    others = [
+        one
+        for name, one in found.items()
+        if name != field.id and not (name == "who" and known is not None and one.value == known)
+    ]
     answer = _answer(field, context, others)
     unread = answer is None or (field.kind == "list" and not _things(text, answer))
     if unread and not _no_answer(text):
