@@ -120,6 +120,7 @@ async def _chunks(client: AsyncOpenAI, body: Mapping[str, Any]) -> AsyncStream[A
     return await client.post(
         "/chat/completions",
         body=dict(body),
+        options={"security": {"bearer_auth": True}},  # no other key that the environment may hold
         cast_to=object,
         stream=True,
         stream_cls=AsyncStream[object],
