@@ -263,3 +263,80 @@ def test_few_words_and_an_ok_go_on(tmp_path):
     assert "do you feel heard" in check["answer"]
     assert (sure["stage"], yes["stage"]) == (1, 2)
     assert "heard" in sure["answer"]
+
+
+@pytest.mark.requirement("CM-17")
+def test_i_think_makes_no_feeling_of_the_others_mine(tmp_path):
+    async def story(house):
+        await house.both_heard()
+        return await house.says("anna", "He is ashamed, I think, and tired.")
+
+    turn = through(tmp_path, story)
+    assert "tired and ashamed" in turn["draft"]["text"]
+    assert "you feel tired" not in turn["answer"]
+
+
+@pytest.mark.requirement("CM-17")
+def test_a_short_first_message_is_what_the_talk_begins_with(tmp_path):
+    async def story(house):
+        await house.says("anna", "We argue about money and the motorbike.")
+        await house.says("anna", invite="ben")
+        return await house.says("anna", "Yes, let us begin.")
+
+    turn = through(tmp_path, story)
+    assert turn["stage"] == 1
+    assert "We argue about money and the motorbike" in turn["answer"]
+
+
+@pytest.mark.requirement("CM-11")
+@pytest.mark.requirement("CM-12")
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("I want to take back my statement", True),
+        ("please withdraw it", True),
+        ("Take my text back.", True),
+        ("I said awful things that evening, I wish I could take it back.", False),
+        ("He wants me to take back my statement and I will not.", False),
+        ("I want to take back my need", False),
+    ],
+)
+def test_a_text_is_taken_back_in_words_by_a_whole_message_alone(tmp_path, text, taken):
+    async def story(house):
+        await house.both_heard()
+        await house.give("anna", "I imagine that you felt afraid in the ward.")
+        await house.says("ben", "Hello.")
+        turn = await house.says("anna", text)
+        return turn, await house.says("ben", "What now?")
+
+    turn, theirs = through(tmp_path, story)
+    assert (turn["shares"][0]["state"] == "withdrawn") is taken
+    assert ("afraid in the ward" in theirs["answer"]) is not taken
+
+
+@pytest.mark.requirement("CM-17")
+def test_after_an_agreement_what_came_of_it_is_asked_and_a_further_proposal_is_drafted(tmp_path):
+    async def story(house):
+        await house.both_heard()
+        await house.both_received()
+        needs = {
+            "anna": await house.give("anna", "What I need is rest."),
+            "ben": await house.give("ben", "What I need is to be asked first."),
+        }
+        await house.says("anna", acknowledge=needs["ben"])
+        await house.says("ben", acknowledge=needs["anna"])
+        await house.says("anna", "We could walk on Sunday mornings.")
+        await house.says("anna", "share it")
+        await house.says("ben", "Hello.")
+        await house.says("ben", "Yes, I'd do that.")
+        told = await house.says("ben", "Good.")
+        further = await house.says("ben", "And I'll call her on Wednesdays.")
+        thanks = await house.says("anna", "thank you so much")
+        later = await house.says("anna", "He came late and I was sad.")
+        return told, further, thanks, await house.says("anna", "It rained on Sunday."), later
+
+    told, further, thanks, later, _ = through(tmp_path, story)
+    assert "We could walk on Sunday mornings." in told["answer"]
+    assert further["draft"]["text"] == "I'll call you on Wednesdays."
+    assert thanks["answer"].startswith("You are welcome.")
+    assert "Make it smaller" not in later["answer"]

@@ -68,7 +68,7 @@ def give(turn: Making) -> tuple[str, str, str]:
         turn.put("mine", "seen", "add", unseen[0].id)  # on their page, where it stood before
         text = voice.pick("perspective.read", text=unseen[0].text)
         turn.shown.append(unseen[0].id)
-        return f"{_received(turn, unseen[0].id)}\n\n{text}", "told", _offer(turn, kind)
+        return f"{text}\n\n{_received(turn, unseen[0].id)}", "told", _offer(turn, kind)
     if unseen:
         # The other's text comes with this answer: one thing at a time.
         plain = asks(said.text) or not (said.feelings or voice.clause(said.text))
@@ -76,7 +76,8 @@ def give(turn: Making) -> tuple[str, str, str]:
     if _about_theirs(turn):
         return _news(turn, kind)
     if stage.id == LAST and (agreed := _agreed(turn)):
-        return agreed, "stage", ""
+        offer = "" if said.yes or said.agrees else _offer(turn, kind)
+        return ("" if offer else agreed), "stage", offer
     return _own(turn, kind)
 
 
@@ -113,7 +114,7 @@ def _agreed(turn: Making) -> str:
     if "done" not in turn.opened.state.mine.seen:
         turn.put("mine", "seen", "add", "done")
         return turn.voice.pick("repair.done", text=done[-1].text)
-    return f"{turn.voice.reflection(turn.said)} {turn.voice.pick('repair.ask')}"
+    return f"{turn.voice.reflection(turn.said)} {turn.voice.pick('repair.after')}"
 
 
 def _own(turn: Making, kind: Kind) -> tuple[str, str, str]:
@@ -278,6 +279,9 @@ def _received(turn: Making, ident: str) -> str:
     own = [one for one in turn.state.shared.live("statement") if one.author == turn.person]
     if share.kind == "statement" and not own:
         text = f"{text} {voice.pick('perspective.own')}"
+    need = [one for one in turn.state.shared.live("need") if one.author == turn.person]
+    if share.kind == "need" and not need and _standing(turn, "need") is None:
+        text = f"{text} {voice.pick('needs.own')}"
     return text
 
 

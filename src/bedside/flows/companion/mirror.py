@@ -118,6 +118,10 @@ _SOMEBODY = re.compile(
 )
 
 
+_FATHER, _MOTHER = re.compile(r"Dad|Daddy|Papa|Father"), re.compile(r"Mum|Mom|Mummy|Mama|Mother")
+"""Whom "she", and whom "he", cannot mean."""
+
+
 def to_other(text: str, other: str) -> str:
     """A text about the other turned to them ("I need her to trust me": "... you to trust me").
 
@@ -136,7 +140,8 @@ def to_other(text: str, other: str) -> str:
         for match in _SOMEBODY.finditer(text)
         if match[0].lower() not in {other.lower(), "i"}
     ]
-    if len(found) > 1 or named:
+    parent = _FATHER if found == [_SHE] else _MOTHER if found == [_HE] else None
+    if len(found) > 1 or any(parent is None or not parent.fullmatch(one) for one in named):
         return text
     tokens = _TOKEN.findall(text)
     words = [at for at, one in enumerate(tokens) if one.strip() and re.match(r"\w", one)]

@@ -13,9 +13,11 @@ from typing import Any
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
+from bedside.flows.companion.beginning import SUBSTANTIAL, tells, willing
 from bedside.flows.companion.deeds import Deed, do, parse_act
-from bedside.flows.companion.gates import confirms_heard, goes_along, stage_of
+from bedside.flows.companion.gates import KIND_OF, confirms_heard, goes_along, stage_of
 from bedside.flows.companion.giving import give, orders_giving, theirs
+from bedside.flows.companion.mirror import asks
 from bedside.flows.companion.reading import Said, read
 from bedside.flows.companion.reconcile import gap_of
 from bedside.flows.companion.reduce import reduce
@@ -28,8 +30,6 @@ from bedside.flows.companion.wishes import Wish, asked, wish_of
 from bedside.flows.flow import Opened
 
 __all__ = ["Making", "Move", "answered", "move"]
-
-_SUBSTANTIAL = 8
 
 
 @value
@@ -226,8 +226,11 @@ def _spoken(turn: Making, *, concern: str) -> Move:
         return _onboarding(turn, concern)
     if (aside := _of_the_talk(turn)) is not None:
         return aside
-    if stage.id > 2 and stage.id > turn.state.mine.announced:  # noqa: PLR2004 - the other's act led here
-        reply, kind, offered = voice.reflection(said), "advanced", ""
+    if stage.id > max(2, turn.state.mine.announced) and not _ahead(
+        turn
+    ):  # the other's act led here
+        plain = asks(said.text) or not (said.feelings or voice.clause(said.text))
+        reply, kind, offered = "" if plain else voice.reflection(said), "advanced", ""
     else:
         reply, kind, offered = _witnessing(turn) if stage.id == 1 else give(turn)
     _compare(turn)
@@ -246,6 +249,16 @@ def _spoken(turn: Making, *, concern: str) -> Move:
     return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn), wish=wish)
 
 
+def _ahead(turn: Making) -> bool:
+    """Does a person give at once what the stage that has just opened would ask for? Then it is not asked."""
+    ahead = not theirs(turn) and bool(
+        turn.voice.drafted(KIND_OF[turn.before.id], turn.state, turn.said)
+    )
+    if ahead:
+        turn.put("mine", "announced", "set", turn.before.id)
+    return ahead
+
+
 def _of_the_talk(turn: Making) -> Move | None:
     """The answer to a message about the talk itself, in any stage after the first."""
     said, voice = turn.said, turn.voice
@@ -253,7 +266,40 @@ def _of_the_talk(turn: Making) -> Move | None:
         return turn.made("memory", fixed=voice.pick("memory"))
     if said.process and not _waits(turn):
         return turn.made("process", fixed=_process(turn, turn.before))
+    asked = turn.opened.state.mine.asked
+    if _THANKS.fullmatch(said.text.strip().lower()) and (not asked or asked.startswith("draft:")):
+        return turn.made("told", fixed=voice.pick("welcome")) if not theirs(turn) else None
+    if (back := _takes_back(turn)) is not None:
+        return back
     return turn.made("pause", fixed=voice.pick("pause")) if said.stop else None
+
+
+_THANKS = re.compile(
+    r"(?:(?:ok|okay|many|great|good|oh),? )?thank(?:s| you)(?: (?:so|very) much| a lot| for (?:this|that|listening|"
+    r"your help|everything))?[ .!]*"
+)
+_TAKES_BACK = re.compile(
+    r"(?:(?:please|now|no|yes|ok|i|i'd|want|would|like|wish|to|can|could|you|we|need|have)[, ]+)*"
+    r"(?:withdraw|take back) (?:my |the |draft-)?(?P<what>it|that|statement|need|proposal|text|[ab]\d+)"
+    r"(?: (?:again|now|please|back|that i shared|i shared))*[ .!?]*|"
+    r"(?:(?:please|now|no|yes|ok|i|i'd|want|would|like|wish|to|can|could|you|we|need|have)[, ]+)*"
+    r"take (?:my |the |draft-)(?P<that>statement|need|proposal|text|[ab]\d+) back(?: (?:again|now|please))*[ .!?]*"
+)
+_KINDS = {"statement": "statement", "need": "need", "proposal": "agreement"}
+
+
+def _takes_back(turn: Making) -> Move | None:
+    """A whole message that takes back a text which the person gave out; done like the deed."""
+    found = _TAKES_BACK.fullmatch(turn.said.text.strip().lower().replace("’", "'"))
+    own = [one for one in turn.state.shared.live() if one.author == turn.person]
+    if found is None or not own:
+        return None
+    what = found["what"] or found["that"]
+    kind = _KINDS.get(what)
+    named = [one for one in own if one.kind == kind or one.id == f"draft-{what}"]
+    if kind is None and what in {"it", "that", "text"}:
+        named = own
+    return _deed(turn, "withdraw", named[-1].id) if named else None
 
 
 def _told_plainly(turn: Making) -> str:
@@ -293,7 +339,7 @@ def _inner(turn: Making, concern: str, wish: Wish | None) -> Move:
     refused = answered(voice, wish) if wish is not None and wish.why else ""
     after = "\n\n".join(one for one in (concern, refused) if one)
     if not mine.turns:
-        substance = len(said.text.split()) >= _SUBSTANTIAL
+        substance = len(said.text.split()) >= SUBSTANTIAL
         text = inner.greeting(voice, said, linked=linked, substance=substance)
         return turn.made("inner", reply=text, after=after, side="first_message", wish=wish,
                          opening="They begin inner work.")  # fmt: skip
@@ -367,12 +413,13 @@ def _onboarding(turn: Making, concern: str) -> Move:
         text = _process(turn, turn.before)
     elif said.no and not said.yes:
         text = voice.pick("onboarding.refused")
-    elif said.yes or _willing(said.text) or _tells(turn):
+    elif said.yes or willing(said.text) or tells(said, voice.other):
         turn.put("mine", "stage", "set", 1)
         turn.put("mine", "since", "set", 0)
         turn.put("mine", "before", "set", len(turn.opened.history) + 1)
         text = voice.pick("begun")
-        told = said if _tells(turn) else _told_before(turn)
+        plain = willing(said.text) and len(said.text.split()) < 2 * SUBSTANTIAL
+        told = said if tells(said, voice.other) and not plain else _told_before(turn)
         if told is not None:
             text = f"{voice.reflection(told)} {voice.pick('witnessing.ask')}"
         return turn.made("advanced", reply=text, after=concern)
@@ -381,44 +428,12 @@ def _onboarding(turn: Making, concern: str) -> Move:
     return turn.made("onboarding", fixed="\n\n".join(one for one in (text, concern) if one))
 
 
-_WILLING = re.compile(
-    r"(?:k|fine|go ahead|go on|why not|let us|let's (?:go|try|start|begin)|i guess(?: so)?|i suppose(?: so)?|i am willing|"
-    r"i'm willing|willing|i'm in|start|begin|whatever|alright|all right|let's do (?:it|this))[ .!]*"
-)
-_GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[,.! ]*")
-
-
-_WISHES_TO = re.compile(
-    r"\b(?:like|want|willing|ready|happy|glad) to (?:start|begin|try|do (?:it|this))\b"
-)
-
-
-def _willing(text: str) -> bool:
-    plain = text.strip().lower().replace("’", "'")
-    wishes = _WISHES_TO.search(plain) and not re.search(r"n't\b|\bnot\b|\?", plain)
-    return bool(_WILLING.fullmatch(plain) or wishes)
-
-
-def _tells(turn: Making) -> bool:
-    """Does a message tell of the difficulty: at some length, or of the two of them in a few words?"""
-    said = turn.said
-    plain = said.text.lower().replace("’", "'")
-    if said.question or said.process:
-        return False
-    other = re.escape(turn.voice.other.lower())
-    them = re.search(rf"\b(?:we|us|he|she|they|him|her|them|my|our|{other})\b", plain)
-    few = len(_GREETING.sub("", plain).split()) > 1 and them
-    return len(plain.split()) >= _SUBSTANTIAL or bool(few)
-
-
 def _told_before(turn: Making) -> Said | None:
     """What they told before they began, as it is read now; the beginning takes it up."""
     texts = [item.body for item in turn.opened.history if item.role == "user"]
     for text in reversed(texts):
         told = read(text, turn.tables.words)
-        if len(text.split()) < _SUBSTANTIAL or _willing(text):
-            continue
-        if not told.question and not told.process:
+        if tells(told, turn.voice.other) and not willing(text):
             for name, found in (("feelings", told.feelings), ("needs", told.needs)):
                 for one in found:
                     turn.put("mine", name, "add", one)
@@ -432,7 +447,7 @@ def _first(turn: Making, concern: str) -> Move:
     guest = turn.person in turn.opened.state.shared.invited
     other = turn.state.shared.other(turn.person)
     text = voice.pick("onboarding.invited" if guest else "onboarding.first")
-    if len(said.text.split()) >= _SUBSTANTIAL and not said.question:
+    if tells(said, voice.other):
         text = f"{text} {voice.pick('onboarding.told')}"
     alone = voice.pick("onboarding.uninvited") if other is None else ""
     opening = f"They were invited by {other}." if guest else "They open a new conversation."

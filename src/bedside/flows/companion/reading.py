@@ -29,6 +29,9 @@ _BY_ONESELF = re.compile(
     r"\b(?:can't|cannot|can not|couldn't|could not|unable to|able to)\b[^,.;]{0,40}\balone\b"
 )
 """Alone as "without help" or as a wish, which is no loneliness."""
+_AS_I_THINK = re.compile(
+    r"\bi(?:'m| am)? (?:think|thought|guess|suppose|believe|imagine|know|bet|sure)\b"
+)
 _CHAT = re.compile(r"(?<=[a-z]{3}[.!?]) +(?=[a-z])")
 _ADVICE = re.compile(
     r"\b(?:should|shall|must) i\b(?! (?:share|send|give|approve))[^.!]*\?|\bwhat (?:can|could|would) i do\b"
@@ -162,6 +165,7 @@ def _denied(part: str, at: int) -> bool:
 
 def _of_other(before: str, *, about: bool) -> bool:
     """Whose feeling is it: the nearest person named before it, or whom the sentence before was about."""
+    before = _AS_I_THINK.sub(" ", before)
     other = [match.end() for match in _OTHER.finditer(before)]
     own = [match.end() for match in _SELF.finditer(before)]
     if not other and not own:

@@ -61,7 +61,7 @@ function mount(person) {
       done = true;
       clear();
       find(".halt").hidden = !made.halted;
-    } catch (error) { tell(`That did not arrive: ${error.message}. What you wrote is still here.`); }
+    } catch (error) { tell(`That did not arrive: ${error.message.replace(/\.$/, "")}. What you wrote is still here.`); }
     busy = false;
     for (const button of node.querySelectorAll("button")) button.disabled = false;
     if (done) {

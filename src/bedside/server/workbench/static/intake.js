@@ -91,7 +91,7 @@ async function deed(work, waiting, text = "") {
   } catch (error) {
     reply.classList.remove("waiting");
     reply.textContent = before;
-    trouble.textContent = words().lost.replace("{why}", error.message);
+    trouble.textContent = words().lost.replace("{why}", error.message.replace(/\.$/, ""));
     trouble.hidden = false;
     if (!caseId) { at("start").hidden = false; at("talk").hidden = true; at("start").append(trouble); }
   }

@@ -1,0 +1,42 @@
+"""Is a person willing to begin, and do they tell of the difficulty already? By rule. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bedside.flows.companion.reading import Said
+
+__all__ = ["SUBSTANTIAL", "tells", "willing"]
+
+SUBSTANTIAL = 8
+"""Words from which a message tells something, whatever it is about."""
+_WILLING = re.compile(
+    r"(?:k|fine|go ahead|go on|why not|let us|let's (?:go|try|start|begin)|i guess(?: so)?|i suppose(?: so)?|i am willing|"
+    r"i'm willing|willing|i'm in|start|begin|whatever|alright|all right|let's do (?:it|this))[ .!]*"
+)
+_GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[,.! ]*")
+
+
+_WISHES_TO = re.compile(
+    r"\b(?:like|want|willing|ready|happy|glad) to (?:start|begin|try|do (?:it|this))\b"
+)
+
+
+def willing(text: str) -> bool:
+    """Does a message say that its writer wants to begin?"""
+    plain = text.strip().lower().replace("’", "'")
+    wishes = _WISHES_TO.search(plain) and not re.search(r"n't\b|\bnot\b|\?", plain)
+    return bool(_WILLING.fullmatch(plain) or wishes)
+
+
+def tells(said: Said, other: str) -> bool:
+    """Does a message tell of the difficulty: at some length, or of the two of them in a few words?"""
+    plain = said.text.lower().replace("’", "'")
+    if said.question or said.process:
+        return False
+    if len(plain.split()) >= SUBSTANTIAL:
+        return True
+    them = re.search(
+        rf"\b(?:we|us|he|she|they|him|her|them|my|our|{re.escape(other.lower())})\b", plain
+    )
+    return bool(them) and not said.yes and len(_GREETING.sub("", plain).split()) > 1
