@@ -338,3 +338,29 @@ def test_a_range_in_words_is_read_where_it_is_plain(take, ask):
 
     fact = ask().of("observations")[0]
     assert (fact.low, fact.high) == (Decimal(135), Decimal(145))
+
+
+def test_who_did_it_and_what_was_noted_stand_apart_and_in_the_line(take, ask):
+    take(
+        PATIENT,
+        about(
+            "Procedure", "p", "Colonoscopy", status="completed", performedDateTime="2018",
+            performer=[{"actor": {"display": "Dr Lim"}}], outcome={"text": "Two polyps"},
+        ),
+        about(
+            "MedicationRequest", "m", "Ramipril", status="stopped", authoredOn="2024-03",
+            statusReason={"text": "Angioedema"}, requester={"display": "Dr Okafor"},
+        ),
+        about("MedicationRequest", "n", "Apixaban", status="active", intent="proposal"),
+    )  # fmt: skip
+
+    done, *_ = ask().of("procedures")
+    assert (done.people, done.noted, done.roughly) == (("Dr Lim",), "outcome Two polyps", "2018")
+    assert all(said in done.line for said in ("Dr Lim", "outcome Two polyps", "2018"))
+    stopped, proposed = sorted(ask().of("medications"), key=lambda fact: fact.name, reverse=True)
+    assert (stopped.people, stopped.noted, stopped.roughly) == (
+        ("Dr Okafor",),
+        "Angioedema",
+        "Mar 2024",
+    )
+    assert proposed.status == "proposed"

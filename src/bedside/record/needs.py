@@ -106,6 +106,8 @@ class Fact:
     """Id of the stored document that holds the text, for category "documents"; else empty."""
     encounter: str = ""
     """FHIR type/id of the visit that the entry belongs to; empty when none is named."""
+    roughly: str = ""
+    """The date as written where it names no day ("Mar 2024"): `when` is then its first moment."""
     noted: str = ""
     """What whoever made the entry says was found or why: its outcome, conclusion and notes, as they
     stand in `line`."""

@@ -48,6 +48,7 @@ _WORDS = (
     "document",
     "encounter",
     "noted",
+    "roughly",
 )
 _NEVER = {"entered-in-error", "refuted"}
 _NOT_DONE = {

@@ -158,3 +158,36 @@ def test_a_time_is_read_from_what_happened(chart, text, has, lacks):
 
 def test_a_time_that_the_record_does_not_date_is_left_to_the_writer(chart):
     assert ruled("HbA1c before the colonoscopy", chart) == ""
+
+
+def test_a_date_is_said_no_more_exact_than_it_was_written(full):
+    full.lab("Ferritin", "2276-4", "12", "ng/mL", "2024-03-01", roughly="Mar 2024")
+    text = ruled("ferritin", full.build())
+    assert "12 ng/mL in Mar 2024" in text
+    assert "1 Mar" not in text
+
+
+def test_a_pressure_with_one_figure_is_told_by_it(full):
+    part = cases.Fact(
+        source=full.facts[0].source, category="observations", line="Systolic: 142 mm[Hg]",
+        name="Systolic blood pressure", code="http://loinc.org|8480-6", figure="142", unit="mm[Hg]",
+    )  # fmt: skip
+    full.add(
+        "observations", "Blood pressure: systolic 142 mm[Hg] (2 Aug 2026)", "Blood pressure",
+        day="2026-08-02", code="http://loinc.org|85354-9", parts=(part,),
+    )  # fmt: skip
+    assert "142 mmHg (the rest not recorded) on 2 Aug 2026" in ruled("BP?", full.build())
+
+
+def test_a_medicine_that_was_only_proposed_is_not_taken(full):
+    full.add("medications", "Apixaban 5 mg: proposed, proposed 2 Jan 2025", "Apixaban 5 mg",
+             day="2025-01-02", status="proposed")  # fmt: skip
+    facts = full.build()
+    assert ruled("is she on apixaban", facts).startswith("Only proposed, not ordered")
+    assert "Apixaban" not in ruled("current meds", facts)
+
+
+def test_an_allergy_that_nobody_confirmed_is_said_to_be_so(full):
+    full.add("allergies", "Latex: active, unconfirmed", "Latex", status="active",
+             verification="unconfirmed")  # fmt: skip
+    assert "Latex, unconfirmed" in ruled("allergies?", full.build())

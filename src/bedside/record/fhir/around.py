@@ -151,6 +151,7 @@ def made(
         codes=what.codes,
         synonyms=what.synonyms,
         when=when.at if when else None,
+        roughly=when.shown if when and not when.exact else "",
         end=end.at if end else None,
         updated=updated.at if updated else None,
         facility=facility,

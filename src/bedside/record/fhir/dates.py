@@ -30,6 +30,11 @@ class Moment:
     shown: str
     timed: bool = False
 
+    @property
+    def exact(self) -> bool:
+        """True where a day was written, not a month or a year alone."""
+        return self.shown == spoken_date(self.at.date())
+
 
 def spoken_date(day: date) -> str:
     """Say "2 Nov 2026" for a day."""

@@ -155,6 +155,8 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
     when = when or first_moment(resource, "dateAsserted")
     end = first_moment({"end": period.get("end")}, "end")
     status = word(resource.get("status"))
+    if status == "active" and word(resource.get("intent")) == "proposal":
+        status = "proposed"  # nobody has ordered it
     why_status = concept(resource.get("statusReason")).text
     dosage = dosage_of(resource.get("dosage" if statement else "dosageInstruction"))
     reasons = _reasons(resource, around)
@@ -164,13 +166,14 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
     repeats = number(supply.get("numberOfRepeatsAllowed"))
     orderer = around.named(resource.get("requester"), resource)
     noted = notes(resource.get("note"))
+    verb = "proposed" if intent == "proposal" else "taken since" if statement else "ordered"
     line = joined(
         (
             joined(
                 (
                     "DO NOT GIVE" if refused else "",
                     f"{status or 'status not stated'}{f' ({why_status})' if why_status else ''}",
-                    f"{'taken since' if statement else 'ordered'} {when.shown}" if when else "",
+                    f"{verb} {when.shown}" if when else "",
                     intent if intent in {"plan", "proposal"} else "",
                 ),
                 by=", ",

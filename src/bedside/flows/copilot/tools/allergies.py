@@ -10,10 +10,13 @@ from bedside.clinical.drugs import drugs_in
 from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.events import thing_name
-from bedside.flows.copilot.tools.sheet import Sheet, plain_name, when_text
+from bedside.flows.copilot.tools.sheet import Sheet, on_text, plain_name
 from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_allergy"]
+
+
+_USUAL = {"", "active", "confirmed"}
 
 
 def allergy_line(fact: Fact) -> str:
@@ -23,8 +26,7 @@ def allergy_line(fact: Fact) -> str:
         parts.append(f"severity {fact.severity}")
     if fact.reactions:
         parts.append("reaction: " + ", ".join(fact.reactions))
-    if fact.status and fact.status != "active":
-        parts.append(fact.status)
+    parts += [word for word in (fact.status, fact.verification) if word not in _USUAL]
     return ", ".join(parts)
 
 
@@ -49,7 +51,7 @@ def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
 
 def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
     for fact in facts:
-        sheet.say(f"- {allergy_line(fact)}, recorded {when_text(fact)} {sheet.cite(fact)}")
+        sheet.say(f"- {allergy_line(fact)}, recorded {on_text(fact)} {sheet.cite(fact)}")
 
 
 def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:

@@ -12,7 +12,7 @@ from bedside.flows.copilot.lexicon import results_by
 from bedside.flows.copilot.names import group_name, matching, nearby
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, on_text, plain_name, when_text
 from bedside.flows.copilot.windows import day_text
 from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
@@ -177,7 +177,7 @@ def _line(fact: Fact) -> str:
         case "conditions":
             return f"{name}, {_standing(fact)}{_noted(fact, '; ')}"
         case _:
-            return f"{name} on {when_text(fact)}{_noted(fact, ': ')}"
+            return f"{name} {on_text(fact)}{_noted(fact, ': ')}"
 
 
 def _noted(fact: Fact, before: str) -> str:
@@ -268,6 +268,9 @@ def _any_over(
     if all(not fact.status for fact in over):
         sheet.say(f"Recorded, without saying whether it stands now: {listed}.")
         return True
+    if all(fact.status == "proposed" for fact in over):
+        sheet.say(f"Only proposed, not ordered: {listed}.")
+        return True
     done = _done_for(entity, record)
     if done:
         sheet.say(f"Among the medicines only in the past: {listed}.")
@@ -352,7 +355,7 @@ def _reports(fact: Fact, done: Fact) -> bool:
 def _when(query: Query, named: list[Fact], record: RecordFacts, sheet: Sheet) -> bool:
     dated = [fact for fact in named if day_of(fact) is not None]
     if not dated:
-        sheet.say(f"Recorded without a date: {plain_name(named[0])} {sheet.cite(named[0])}.")
+        sheet.say(f"Recorded without an exact date: {named[0].line} {sheet.cite(named[0])}.")
         sheet.missing(f"the date of {plain_name(named[0])}")
         return True
     first = query.ask == "when_first"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.events import thing_name
-from bedside.flows.copilot.tools.sheet import Sheet, when_text
+from bedside.flows.copilot.tools.sheet import Sheet, on_text
 from bedside.record.needs import Fact, RecordFacts
 
 __all__ = ["answer_family", "tell_family"]
@@ -55,6 +55,6 @@ def _names(entity: Entity, fact: Fact) -> bool:
 def _each(facts: Sequence[Fact], sheet: Sheet) -> str:
     return "; ".join(
         f"{fact.name.removeprefix(_LEAD)}: {fact.text_value or 'no condition named'}, "
-        f"recorded {when_text(fact)} {sheet.cite(fact)}"
+        f"recorded {on_text(fact)} {sheet.cite(fact)}"
         for fact in facts
     )

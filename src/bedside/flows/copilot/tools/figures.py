@@ -238,7 +238,9 @@ def _extreme_pressure(query: Query, found: Sequence[Reading], sheet: Sheet) -> b
 
 
 def _day(reading: Reading) -> str:
-    return day_text(reading.day) if reading.day is not None else "an unrecorded date"
+    if reading.day is None:
+        return "an unrecorded date"
+    return reading.fact.roughly or day_text(reading.day)
 
 
 def _average(_: Query, name: str, found: list[Reading], sheet: Sheet) -> bool:

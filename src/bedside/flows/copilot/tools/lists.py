@@ -83,9 +83,8 @@ def _none(query: Query, facts: Sequence[Fact], what: str, span: str, sheet: Shee
     if facts:
         others = {plain_name(fact) for fact in facts}
         if query.status != "any" and query.topic in _BY_STATUS:
-            state = "past" if query.status == "active" else "active"
             noun = _NOUN[query.topic][0 if len(others) == 1 else 1]
-            sheet.count(f"The record holds {len(others)} {state} {noun}, not listed here.")
+            sheet.count(f"The record holds {len(others)} other {noun}, not listed here.")
     return True
 
 

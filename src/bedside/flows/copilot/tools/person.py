@@ -41,7 +41,7 @@ def answer_person(query: Query, record: RecordFacts, sheet: Sheet, *, today: dat
 
 def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
     person, mark = record.person, sheet.cite(line)
-    born = day_text(person.birth_date) if person.birth_date is not None else ""
+    born = _born(record, line)
     plain = {
         "birth": ("birth date", f"Born {born}" if born else ""),
         "sex": ("sex", f"Sex: {person.sex}" if person.sex else ""),
@@ -76,6 +76,16 @@ def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today
     return query.field in {"demographics", "address", "phone", "background", "pcp"}
 
 
+def _born(record: RecordFacts, line: Fact) -> str:
+    """The birth date, no more exact than the record's own line says it; "" where unknown."""
+    birth = record.person.birth_date
+    if birth is None:
+        return ""
+    whole = day_text(birth)
+    forms = (whole, whole.partition(" ")[2])
+    return next((form for form in forms if form in line.line), str(birth.year))
+
+
 def _deceased(record: RecordFacts, mark: str, sheet: Sheet) -> None:
     gone = record.person.deceased
     if isinstance(gone, date):
@@ -96,6 +106,15 @@ def _age(record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
     if birth is None:
         sheet.say(f"No birth date is recorded, so the age is unknown {mark}.")
         sheet.missing("birth date")
+        return True
+    if day_text(birth) not in line.line:
+        until = gone if isinstance(gone, date) else today
+        least, most = until.year - birth.year - 1, until.year - birth.year
+        sheet.say(
+            f"{least} or {most} years old: born {_born(record, line)}, no day recorded {mark}."
+        )
+        sheet.calculated(f"{until.year} less {birth.year} is {most} years, or {least} years")
+        sheet.missing("the day of birth")
         return True
     if isinstance(gone, date):
         age = age_on(birth, gone)

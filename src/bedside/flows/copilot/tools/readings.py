@@ -9,8 +9,7 @@ from decimal import Decimal
 from bedside.core.value import value
 from bedside.flows.copilot.names import is_reading_of, shown_name
 from bedside.flows.copilot.query import Entity, Threshold, Window
-from bedside.flows.copilot.tools.sheet import day_of
-from bedside.flows.copilot.windows import day_text
+from bedside.flows.copilot.tools.sheet import day_of, on_text
 from bedside.record.needs import Fact
 
 __all__ = ["Reading", "by_moment", "in_window", "passing", "readings_of", "same_unit", "units_of"]
@@ -42,8 +41,7 @@ class Reading:
     @property
     def dated(self) -> str:
         """Value and date: "8.2 % on 2 Nov 2026"."""
-        when = f" on {day_text(self.day)}" if self.day is not None else " (date not recorded)"
-        return self.shown + when
+        return f"{self.shown} {on_text(self.fact)}"
 
 
 def _unit(unit: str) -> str:
@@ -88,7 +86,11 @@ def _moment(fact: Fact) -> float:
 
 def _whole(entity: Entity, fact: Fact) -> Reading:
     figure, unit = fact.figure, fact.unit
-    pair = _pair(fact)
+    pair, text = _pair(fact), fact.text_value
+    if not figure and pair is None and not text:
+        told = [part for part in fact.parts if part.figure]
+        text = ", ".join(f"{part.name.lower()} {part.figure} {_unit(part.unit)}" for part in told)
+        text += " (the rest not recorded)" if text else ""
     if not figure and pair is not None:
         figure, unit = f"{pair[0].figure}/{pair[1].figure}", pair[0].unit
     return Reading(
@@ -97,7 +99,7 @@ def _whole(entity: Entity, fact: Fact) -> Reading:
         value=fact.value,
         figure=figure,
         unit=unit,
-        text=fact.text_value,
+        text=text,
         day=day_of(fact),
     )
 

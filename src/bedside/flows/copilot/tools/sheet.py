@@ -12,7 +12,7 @@ from bedside.core.turn import Draft, Quote
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact
 
-__all__ = ["Sheet", "day_of", "item_of", "joined", "plain_name", "when_text", "words_in"]
+__all__ = ["Sheet", "day_of", "item_of", "joined", "on_text", "plain_name", "when_text", "words_in"]
 
 _TAG = re.compile(
     r"\s*\((?:disorder|finding|situation|procedure|record artifact|regime/therapy|observable entity"
@@ -32,7 +32,16 @@ def day_of(fact: Fact) -> date | None:
 def when_text(fact: Fact) -> str:
     """The entry's date as "2 Nov 2026", or "date not recorded"."""
     day = day_of(fact)
-    return day_text(day) if day is not None else "date not recorded"
+    if day is None:
+        return "date not recorded"
+    return fact.roughly or day_text(day)
+
+
+def on_text(fact: Fact) -> str:
+    """The date with its preposition: "on 2 Nov 2026", "in Nov 2026", "(date not recorded)"."""
+    if day_of(fact) is None:
+        return "(date not recorded)"
+    return f"{'in' if fact.roughly else 'on'} {when_text(fact)}"
 
 
 def plain_name(fact: Fact) -> str:
