@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bedside.evals.intake_seat import Seat
 from bedside.flows.intake.reading import read_message
 from bedside.flows.intake.signals import signals
 from bedside.flows.intake.spelling import mended, words_of
@@ -443,6 +444,7 @@ def test_yes_and_no_are_heard_in_fragments_and_in_other_tongues(
         ("funding_source", "no insurance, we pay cash", "self"),
         ("funding_source", "my church is raising it", "charity"),
         ("name", "just M please", "M"),
+        ("name", "grace adeyemi please. We are exhausted.", "Grace Adeyemi"),
     ],
 )
 def test_an_answer_is_what_it_says_first_of_the_one_who_is_asked_about(
@@ -505,3 +507,12 @@ def test_a_question_is_heard_behind_what_is_told_and_no_asking_on_is_one(
 def test_what_says_anew_who_it_is_for_answers_the_question_all_the_same() -> None:
     text = "Well, I want to play football again. How long is the recovery?"
     assert "football" in str(read(text, "ACL", asked="sport_goal", who="patient")["sport_goal"])
+
+
+def test_what_is_said_again_instead_of_an_answer_leaves_the_question_standing() -> None:
+    seat = Seat("standing")
+    seat.send("I need a left knee replacement for me")
+    asked = seat.send("ok").asked
+    again = seat.send("This is for me.")
+    assert (again.asked, again.answer.count("?")) == (asked, 1)
+    assert seat.send("This is for me.").asked != asked  # it stands once

@@ -117,6 +117,9 @@ def name_asked(field: Field, context: Context) -> Value | None:
     left = without(context.text, context.others)
     first = _name_line(left)
     short = intact(short_answer(first, most=4), context.text)
+    cut = _SIGN_OFF.search(str(short.value)) if short is not None else None
+    if short is not None and cut is not None:
+        short = replace(short, value=str(short.value)[: cut.start()], end=short.start + cut.start())
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
     if countries(first) or conditions(first) or disagrees(first) or _NOT_A_NAME.search(first):

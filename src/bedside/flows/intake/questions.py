@@ -76,7 +76,7 @@ def first_gap(now: Situation) -> str:
 
 
 def still_open(now: Situation) -> str | None:
-    """The question that stands because the person asked something instead of answering it.
+    """The question that stands: the person asked something, or said what is known, instead.
 
     It stands once: whoever goes on asking is answered, and the question returns at the end.
     """
@@ -93,7 +93,13 @@ def still_open(now: Situation) -> str | None:
         one.kind.startswith("red_flag") and one.turn == now.case.facts.turn - 1
         for one in now.case.alerts
     )
-    turned = bool(said.signals.asks) or said.signals.wants_person or not said.text or flagged
+    turned = (
+        bool(said.signals.asks)
+        or said.signals.wants_person
+        or said.reading.repeated
+        or not said.text
+        or flagged
+    )
     return asked if turned and not now.heard.reading.said else None
 
 
