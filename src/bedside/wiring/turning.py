@@ -82,7 +82,7 @@ class Turning:
         self._gateway = self._build(self.models)
         self._interactions = deployers_interactions(settings)
         self._dosing = deployers_dosing(settings)
-        self._after: set[asyncio.Task[int]] = set()
+        self._after: set[asyncio.Task[int | None]] = set()
         handlers: dict[str, Handler] = {
             kind: self._observer(flow)
             for flow in BUILT_IN.values()
