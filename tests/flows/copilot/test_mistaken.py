@@ -52,6 +52,22 @@ def test_an_allergy_is_found_in_the_plural(record, recorded, asked):
     assert told(asked, record.build()).startswith(f"Yes: {recorded}")
 
 
+def test_a_statement_of_absence_is_no_allergy(record):
+    for name in ("No known latex allergy", "Peanut"):
+        allergic(record, name)
+    facts = record.build()
+    assert told("allergic to latex?", facts).startswith("Not recorded: an allergy to ")
+    assert "positively states: No known latex allergy" in told("allergic to latex?", facts)
+    assert told("allergic to peanuts?", facts).startswith("Yes: Peanut")
+    assert told("allergies?", facts).startswith("1 allergy recorded:\n- Peanut")
+
+
+def test_a_statement_of_absence_that_is_over_counts_as_no_allergy(record):
+    record.add("allergies", "No known allergies: allergy, inactive", "No known allergies",
+               day="2001-01-01", status="inactive")  # fmt: skip
+    assert "recorded:" not in told("allergies?", record.build())
+
+
 @pytest.mark.parametrize("asked", ["is she on a statin?", "start a statin for her risk?"])
 def test_nystatin_is_no_warning_beside_a_statin(record, asked):
     allergic(record, "Nystatin")

@@ -12,6 +12,7 @@ from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, on_text, plain_name
 from bedside.record.needs import Fact, RecordFacts
+from bedside.record.rows import says_none_known
 
 __all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_allergy"]
 
@@ -41,12 +42,20 @@ def named_in(entity: Entity, facts: Sequence[Fact]) -> list[Fact]:
 
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     """Say beside an answer about a medicine that an allergy to it, or to its kind, is recorded."""
-    facts = [one for one in record.of("allergies") if one.status not in {"resolved", "inactive"}]
+    facts, _ = _parted(record)
+    facts = [one for one in facts if one.status not in {"resolved", "inactive"}]
     direct = named_in(entity, facts)
     found = direct or [fact for fact, _ in _related(entity, facts)]
     if found and entity.kind in {"drug", "drug_class"}:
         listed = "; ".join(f"{allergy_line(fact)} {sheet.cite(fact)}" for fact in found[:3])
         sheet.say(f"Allergy or intolerance recorded: {listed}.")
+
+
+def _parted(record: RecordFacts) -> tuple[list[Fact], list[Fact]]:
+    """The allergies of a record, and its statements of absence ("No known latex allergy")."""
+    facts = record.of("allergies")
+    denials = [one for one in facts if says_none_known(one)]
+    return [one for one in facts if one not in denials], denials
 
 
 def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
@@ -56,10 +65,10 @@ def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
 
 def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     """List allergies, or answer for one substance."""
-    facts = record.of("allergies")
+    facts, denials = _parted(record)
     if query.entity is not None:
-        return _one(query.entity, record, facts, sheet)
-    if not facts:
+        return _one(query.entity, record, sheet)
+    if not facts and not denials:
         sheet.missing("allergies")
         sheet.say(
             "No allergies are recorded. Nor does the record state that there are none: "
@@ -67,16 +76,23 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         )
         return True
     if record.no_known_allergies:
-        stated = facts[0]
+        stated = denials[0]
         sheet.say(f"No known allergies, as positively recorded: {stated.line} {sheet.cite(stated)}")
         return True
-    noun = "allergy" if len(facts) == 1 else "allergies"
-    sheet.count(f"{len(facts)} {noun} recorded:")
-    _listed(facts, sheet)
+    if facts:
+        noun = "allergy" if len(facts) == 1 else "allergies"
+        sheet.count(f"{len(facts)} {noun} recorded:")
+        _listed(facts, sheet)
+    else:
+        sheet.missing("allergies")
+        sheet.say("No allergy is recorded by name; of absence the record states:")
+    for fact in denials:
+        sheet.say(f"- {fact.line}, recorded {on_text(fact)} {sheet.cite(fact)}")
     return True
 
 
-def _one(entity: Entity, record: RecordFacts, facts: Sequence[Fact], sheet: Sheet) -> bool:
+def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
+    facts, denials = _parted(record)
     name = thing_name(entity)
     direct = named_in(entity, facts)
     if direct:
@@ -93,10 +109,11 @@ def _one(entity: Entity, record: RecordFacts, facts: Sequence[Fact], sheet: Shee
         sheet.missing(f"an allergy to {name}")
         return True
     sheet.missing(f"an allergy to {name}")
-    if record.no_known_allergies and facts:
+    stated = named_in(entity, denials) or (denials if record.no_known_allergies else [])
+    if stated:
         sheet.say(
             f"Not recorded: an allergy to {name}. The record positively states: "
-            f"{facts[0].line} {sheet.cite(facts[0])}"
+            f"{stated[0].line} {sheet.cite(stated[0])}"
         )
         return True
     sheet.say(f"Not recorded: an allergy to {name}.")
