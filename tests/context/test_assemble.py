@@ -223,6 +223,32 @@ def test_text_without_spaces_is_cut_between_characters_and_a_long_word_is_not_cu
 
 
 @pytest.mark.requirement("EN-C3")
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("المريض يعاني من ارتفاع ضغط الدم والسكري. تم وصف الميتفورمين مرتين يوميا. ", " "),
+        ("मरीज़ को उच्च रक्तचाप और मधुमेह है। उन्हें मेटफॉर्मिन दी जाती है। ", " "),
+        ("患者患有高血压和二型糖尿病，医生开了二甲双胍，每日两次。肾功能轻度下降。", "，。"),
+        ("高血圧と糖尿病があります。メトホルミンを一日二回、服用しています。", "、。"),
+        ("환자는 고혈압과 당뇨병이 있습니다. 메트포르민을 하루 두 번 복용합니다. ", " "),
+        ("👨‍👩‍👧‍👦👍🏽🇮🇳🏳️‍🌈 résumé ❤️‍🔥 ", " "),
+        ("Creatinine 1,234.56 umol/L on 2026-11-05, eGFR 38.5 mL/min/1.73m2. ", " "),
+    ],
+)
+def test_no_cut_falls_within_a_word_of_any_script(text, ends):
+    whole = text * 12
+    kept = set()
+    for limit in range(30, 320, 3):
+        made = assemble([Block("doc", whole, shrink="cut_mark")], budget=Budget(limit))
+        body = said(made).removeprefix("<doc>\n").removesuffix(" [truncated]\n</doc>\n")
+        if row(made, "doc").shortened:
+            assert whole.startswith(body)
+            kept.add(len(body))
+            assert body[-1] in ends or whole[len(body)] in ends
+    assert len(kept) > 3
+
+
+@pytest.mark.requirement("EN-C3")
 def test_cut_at_a_sentence_ends_with_one_and_at_a_section_with_one():
     prose = " ".join(f"Sentence number {n} is here." for n in range(60))
     made = assemble([Block("doc", prose, shrink="cut_sentence")], budget=Budget(120))

@@ -12,10 +12,17 @@ from bedside.language.sentences import sentences
 __all__ = ["MARK", "headline", "longest_cut", "word_ends"]
 
 MARK = " [truncated]"
+_LONG_WORD = 8
+"""Characters: where words have no spaces between them, so many count as one."""
 
-# Scripts written without spaces: each character is a place to cut. Marks stay with their letter.
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}][\ufe00-\ufe0f\u3099\u309a\u0300-\u036f]*|[^\s{_UNSPACED}]+")
+# Chinese and Japanese show the end of a word by their marks alone; only a stretch of 40 characters
+# without any is cut between characters (combining marks stay with theirs). Korean has spaces.
+_MARKS = "\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\u300d\u300f\uff09\u3011"
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff][\ufe00-\ufe0f\u3099\u309a\u0300-\u036f]*"
+_WORD = re.compile(
+    rf"(?:{_UNSPACED}){{40}}[{_MARKS}]*|(?:(?!(?:{_UNSPACED}){{40}})[^\s{_MARKS}])*[{_MARKS}]+"
+    rf"|(?:(?!(?:{_UNSPACED}){{40}})[^\s{_MARKS}])+"
+)
 _HEADING = re.compile(r"(?m)^#{1,6} ")
 
 
@@ -49,7 +56,8 @@ def longest_cut(
         text: The whole text; it is not tried whole.
         rules: Tried in order; rules that do not cut are passed over.
         fits: Says whether a cut text, mark included, fits; true for short and false for long.
-        least: Fewest words that a cut at a word may leave, at least 1.
+        least: Fewest words that a cut at a word may leave, at least 1; eight characters for each
+            are as good.
 
     Returns:
         The end of the longest cut under the first rule that has one that fits, `None` where
@@ -58,7 +66,8 @@ def longest_cut(
     for rule in rules:
         places = _places(text, rule)
         if rule == "cut_mark":
-            places = places[least - 1 :]
+            enough = least * _LONG_WORD
+            places = [end for n, end in enumerate(places, 1) if n >= least or end >= enough]
         end = _longest(text, places, fits)
         if end is not None:
             return end
