@@ -10,11 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
+from prometheus_client import CollectorRegistry
 
 from bedside.core.errors import Conflict
 from bedside.flows.sources import Sources
 from bedside.server.app import create_app
 from bedside.server.auth import token
+from bedside.server.edge import Edge
 from bedside.wiring import Ask, Who
 
 from .conftest import engine_of
@@ -245,3 +247,26 @@ def test_what_was_removed_does_not_come_back_as_history(client):
     sent = "\n".join(part["content"] for part in prompt)
     assert "8.6 %" in sent
     assert removed not in sent
+
+
+@pytest.mark.requirement("EN-S4")
+def test_a_failure_after_the_answer_began_reaches_no_log_and_no_server(caplog):
+    """What the server would log is the text of the failure; the cut answer speaks for itself."""
+
+    async def breaks(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise KeyError(CANARY)
+
+    sent: list[dict] = []
+
+    async def send(message):
+        sent.append(message)
+
+    edge = Edge(breaks, registry=CollectorRegistry(), any_host=True)
+    scope = {"type": "http", "path": "/v1/ask", "method": "POST", "headers": []}
+    with caplog.at_level(logging.DEBUG):
+        asyncio.run(edge(scope, None, send))
+    assert [one["type"] for one in sent] == ["http.response.start"]
+    assert (b"cache-control", b"no-store") in sent[0]["headers"]
+    assert CANARY not in caplog.text
+    assert "KeyError" in caplog.text
