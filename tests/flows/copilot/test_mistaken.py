@@ -62,6 +62,15 @@ def test_a_statement_of_absence_is_no_allergy(record):
     assert told("allergies?", facts).startswith("1 allergy recorded:\n- Peanut")
 
 
+def test_of_two_statements_of_absence_the_whole_one_speaks(record):
+    for name in ("No known food allergies", "No known allergies"):
+        allergic(record, name)
+    facts = replace(record.build(), no_known_allergies=True)
+    for asked in ("allergies?", "allergic to statins?"):
+        assert "positively" in told(asked, facts)
+        assert "food" not in told(asked, facts)
+
+
 def test_a_statement_of_absence_that_is_over_counts_as_no_allergy(record):
     record.add("allergies", "No known allergies: allergy, inactive", "No known allergies",
                day="2001-01-01", status="inactive")  # fmt: skip

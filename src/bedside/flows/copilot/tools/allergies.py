@@ -12,7 +12,7 @@ from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, on_text, plain_name
 from bedside.record.needs import Fact, RecordFacts
-from bedside.record.rows import says_none_known
+from bedside.record.rows import no_known_allergy, says_none_known
 
 __all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_allergy"]
 
@@ -76,7 +76,7 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         )
         return True
     if record.no_known_allergies:
-        stated = denials[0]
+        stated = next(filter(no_known_allergy, denials), denials[0])
         sheet.say(f"No known allergies, as positively recorded: {stated.line} {sheet.cite(stated)}")
         return True
     if facts:
@@ -109,7 +109,9 @@ def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.missing(f"an allergy to {name}")
         return True
     sheet.missing(f"an allergy to {name}")
-    stated = named_in(entity, denials) or (denials if record.no_known_allergies else [])
+    stated = named_in(entity, denials)
+    if record.no_known_allergies:
+        stated = stated or list(filter(no_known_allergy, denials))
     if stated:
         sheet.say(
             f"Not recorded: an allergy to {name}. The record positively states: "
