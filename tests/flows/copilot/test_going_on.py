@@ -191,3 +191,22 @@ def test_an_allergy_that_nobody_confirmed_is_said_to_be_so(full):
     full.add("allergies", "Latex: active, unconfirmed", "Latex", status="active",
              verification="unconfirmed")  # fmt: skip
     assert "Latex, unconfirmed" in ruled("allergies?", full.build())
+
+
+def test_the_row_of_the_value_that_a_question_gives_is_never_left_out():
+    table = (
+        "| eGFR | Metformin |\n| --- | --- |\n| 60 or more | full dose, eGFR yearly |\n"
+        "| 45 to 59 | continue, eGFR every three months |\n"
+        "| 30 to 44 | halve the dose |\n| below 30 | stop |\n"
+    )
+    hit = cases.passage("metformin", 0, table, kind="guideline", prefix="[Metformin]")
+    view = turn("metformin dose at eGFR 35", knowledge=(hit,))
+    text = COPILOT.next(view).unaided(view).text
+    assert "halve the dose" in text
+
+
+def test_a_letter_that_is_to_be_summed_up_is_quoted_and_not_the_whole_record(chart):
+    hit = cases.passage("Nephrology letter", 0, "Her eGFR fell to 37. Potassium every 3 months.")
+    view = turn("summarise the nephrology letter", chart, documents=(hit,))
+    assert view.plan.intent == "letters"
+    assert "Potassium every 3 months" in COPILOT.next(view).unaided(view).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, cast
@@ -154,6 +155,8 @@ def classify(text: str, parsed: Parsed) -> Intent:
             if words and _covered(words, phrases):
                 return intent_named(name)
         elif phrases & said:
+            if name == "synopsis" and _OF_A_PAPER.search(text):
+                return _with_entities(intent_named("letters"), parsed)
             return _with_entities(intent_named(name), parsed)
     if parsed.entities or parsed.topics:
         return _with_entities(
@@ -194,6 +197,11 @@ def _phrases(words: list[str]) -> set[tuple[str, ...]]:
     return runs | {(*run[:-1], run[-1][:-1]) for run in runs if run[-1].endswith("s")}
 
 
+_OF_A_PAPER = re.compile(
+    r"\b(?:summari[sz]e|summary of|recap|sum up)\b.*\b(?:the|this|that|her|his|last|latest)\b.*"
+    r"\b(?:letter|note|report|document|scan)s?\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _POLITE = frozenset({"doctor", "dr", "there", "all", "everyone", "very", "much", "so", "again"})
 
 

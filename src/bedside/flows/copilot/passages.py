@@ -231,7 +231,11 @@ def _passage(hit: Hit, terms: Mapping[str, float], about: Sequence[Group]) -> Pa
         for span in rows
         if any(_holds(group, set(stems(hit.text[span[0] : span[1]]))) for group in about)
     ]
-    if naming and len(rows) > _SHORT_TABLE:
+    headed = any(
+        span[2] and any(_holds(group, set(stems(" ".join(span[2].names)))) for group in about)
+        for span in rows
+    )
+    if naming and not headed and len(rows) > _SHORT_TABLE:
         # Of a long table the rows that name what was asked for, and what stands around the table.
         spans = [span for span in spans if span[2] is None or span in naming]
     holds = [any(stem in terms for stem in stems(hit.text[a:b])) for a, b, _ in spans]

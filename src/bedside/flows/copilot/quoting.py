@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bedside.clinical.vocabulary import expand
@@ -26,6 +26,7 @@ from bedside.flows.copilot.tools.person import age_on
 from bedside.flows.copilot.tools.sheet import Sheet, words_in
 from bedside.flows.flow import View
 from bedside.knowledge.needs import Hit
+from bedside.language.quantities import Quantity
 from bedside.language.stems import stems
 from bedside.record.needs import RecordFacts
 
@@ -268,11 +269,12 @@ def passage_lines(
     most: int,
     words: int,
     record: RecordFacts | None = None,
+    said: Mapping[str, Quantity] | None = None,
 ) -> list[str]:
     """A passage under its place, within `words`; empty where not one sentence fits.
 
     A short table comes whole where it fits. Where it does not, and its rows are steps of a value
-    that `record` holds, the row of that value comes and its neighbours do not: a step that is not
+    that the question gives (`said`) or `record` holds, the row of that value comes and its neighbours do not: a step that is not
     the patient's would mislead. Else the rows and sentences that bear most.
     """
     old = ", superseded edition" if passage.superseded else ""
@@ -282,7 +284,7 @@ def passage_lines(
     if sum(words_in(one.shown) for one in wanted) > left:
         steps = [one for one in passage.sentences if step_of(one) is not None]
         if steps:
-            own = [one for one in steps if record is not None and is_own_step(one, record)]
+            own = [one for one in steps if is_own_step(one, record, said)]
             prose = [one for one in passage.sentences if one not in steps]
             fits = prose[: max(most - len(own), 0)]
             wanted = tuple(one for one in passage.sentences if one in own or one in fits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from bedside.clinical.analytes import analyte_of
@@ -13,10 +14,12 @@ from bedside.language.quantities import Quantity, quantities
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["Step", "is_own_step", "step_of"]
+__all__ = ["Step", "is_own_step", "said_values", "step_of"]
 
 _UNIT = re.compile(r"\(([^()]+)\)")
 _WORD = re.compile(r"[^\W\d_]+")
+_MOST_NAMING = 3
+"""Words before a figure that may name what it measures."""
 _OF_A_STEP = frozenset(
     [
         "to",
@@ -68,14 +71,38 @@ def step_of(row: Excerpt) -> Step | None:
     return Step(analyte=known.key, unit=bounds.unit or (unit[1] if unit else ""), bounds=bounds)
 
 
-def is_own_step(row: Excerpt, record: RecordFacts) -> bool:
-    """Is this the row of the patient's newest value? A unit that does not convert is no match."""
+def said_values(text: str) -> dict[str, Quantity]:
+    """The values that a question itself gives, by analyte: "metformin at eGFR 35"."""
+    found: dict[str, Quantity] = {}
+    for one in quantities(text):
+        words = _WORD.findall(text[: one.start])[-_MOST_NAMING:]
+        names = (" ".join(words[at:]) for at in range(len(words)))
+        known = next((hit for name in names if (hit := analyte_of(name=name))), None)
+        if known is not None and one.high is None and one.comparator in ("", "~"):
+            found.setdefault(known.key, one)
+    return found
+
+
+def is_own_step(
+    row: Excerpt, record: RecordFacts | None, said: Mapping[str, Quantity] | None = None
+) -> bool:
+    """Is this the row of the value said, else of the patient's newest one?
+
+    A unit that does not convert is no match; a value said without one has the row's.
+    """
     step = step_of(row)
-    newest = _newest(step.analyte, record) if step is not None else None
-    if step is None or newest is None or newest.value is None or newest.comparator:
+    if step is None:
+        return False
+    given = (said or {}).get(step.analyte)
+    newest = _newest(step.analyte, record) if record is not None else None
+    if given is not None:
+        value, unit = given.low, given.unit or step.unit
+    elif newest is not None and newest.value is not None and not newest.comparator:
+        value, unit = newest.value, newest.unit
+    else:
         return False
     try:
-        held = convert(newest.value, newest.unit, step.unit, step.analyte)
+        held = convert(value, unit, step.unit, step.analyte)
     except (UnknownUnit, IncompatibleUnits):
         return False
     return _within(held, step.bounds)

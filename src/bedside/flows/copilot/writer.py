@@ -45,6 +45,7 @@ from bedside.flows.copilot.standing import (
     tell_conflicts,
     tell_entity,
 )
+from bedside.flows.copilot.steps import said_values
 from bedside.flows.copilot.summary import write_summary
 from bedside.flows.copilot.together import tell_together
 from bedside.flows.copilot.tools.events import is_active, thing_name
@@ -315,8 +316,9 @@ def _guidelines(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     found = guideline_passages(view, most=2 if limit > _LONG_ANSWER else 1)
     room = words_left(sheet, limit) - words_in(lead)
     lines: list[str] = []
+    said = said_values(view.request.text)
     for one in found:
-        made = passage_lines(one, sheet, most=3, words=room, record=facts_of(view))
+        made = passage_lines(one, sheet, most=3, words=room, record=facts_of(view), said=said)
         room -= sum(words_in(line) for line in made)
         lines += made
     if lines:
@@ -327,7 +329,7 @@ def _guidelines(view: View[Nothing], sheet: Sheet, limit: int) -> None:
 
 def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
     """Without a patient: the best passage in its own order, then what supports it."""
-    evidence = evidence_items(view)
+    evidence, said = evidence_items(view), said_values(view.request.text)
     found = guideline_passages(view, most=3)
     if not found:
         drugs = [one for one in parsed_of(view).entities if one.kind in {"drug", "drug_class"}]
@@ -336,7 +338,8 @@ def _knowledge(view: View[Nothing], sheet: Sheet, limit: int) -> None:
         sheet.missing("a guideline passage on this question")
     for place, one in enumerate(found):
         most = 5 if place == 0 else 2
-        for line in passage_lines(one, sheet, most=most, words=words_left(sheet, limit)):
+        room = words_left(sheet, limit)
+        for line in passage_lines(one, sheet, most=most, words=room, said=said):
             sheet.say(line)
     papers: list[str] = []
     for item in evidence:
