@@ -95,7 +95,8 @@ def _safety() -> dict[str, Any]:
         "note": "cases: the rules were mended on them; before that 167 of 175 were right. "
         "held_out: written afterwards; on the first run 45 of 46 were right. since: four batches in a wider "
         "range of wordings; on the first run of each 19 of 39, 16 of 24, 15 of 20 and 6 of 12 dangers were "
-        "answered with nothing, and they are mended since: a new wording is missed about as often.",
+        "answered with nothing, and they are mended since. The one module of intake and companion, read once on 200 "
+        "sealed messages of another author: 58 of 100 dangers heard (before: 41), 7 of 100 harmless raised something (6).",
         "reviewed": bool(rules["reviewed"]),
     }
 

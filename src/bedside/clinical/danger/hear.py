@@ -160,16 +160,20 @@ def _how(text: str, sentences: Sequence[tuple[int, int]], span: tuple[int, int])
 def _emergencies(text: str, frames: Sequence[Framed]) -> dict[str, Heard]:
     """What the patterns and the signs say is so now; idioms are looked at where anything stands."""
     plain = _POINT.sub(",", text)
-    if not frames and not any(True for _ in _candidates(plain, text)):
+    candidates = list(_candidates(plain, text))
+    if not frames and not candidates:
         return {}
     idioms = guards()["idioms"]
     masked = idioms.sub(lambda hit: "\x00" * len(hit.group()), plain)
-    pointed = idioms.sub(lambda hit: "\x00" * len(hit.group()), text)
+    if masked != plain:
+        candidates = list(
+            _candidates(masked, idioms.sub(lambda hit: "\x00" * len(hit.group()), text))
+        )
     sentences = [one.span() for one in _SENTENCE.finditer(masked)]
     found: dict[str, Heard] = {}
     whole = (0, len(text))
     met = ((one, whole, (one.start, one.end)) for one in frames)
-    for rule, sentence, span in itertools.chain(_candidates(masked, pointed), met):
+    for rule, sentence, span in itertools.chain(candidates, met):
         id_ = rule.id if isinstance(rule, _Rule) else rule.rule
         if id_ in found:
             continue

@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from bedside.clinical.danger.heads import Heads
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 
@@ -103,11 +104,8 @@ def forms_pack() -> Pack:
 
 
 @functools.cache
-def _concepts() -> Mapping[str, re.Pattern[str]]:
-    return {
-        name: re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
-        for name, words in _data().concepts.items()
-    }
+def _concepts() -> Heads:
+    return Heads(_data().concepts)
 
 
 @functools.cache
@@ -125,12 +123,11 @@ def lasting(sentence: str) -> bool:
 
 
 @functools.cache
-def _signs(name: str) -> Mapping[str, re.Pattern[str]]:
+def _signs(name: str) -> Heads:
     data = _sign_data(name)
-    return {
-        concept: re.compile(rf"(?<!\w)(?:{_written(forms, data.words)})(?!\w)", re.IGNORECASE)
-        for concept, forms in data.concepts.items()
-    }
+    return Heads(
+        {concept: [_written(forms, data.words)] for concept, forms in data.concepts.items()}
+    )
 
 
 def _written(forms: str, words: Mapping[str, str]) -> str:
@@ -161,11 +158,14 @@ def _met(
     text: str,
     span: Span,
     combinations: Sequence[_Combination],
-    concepts: Mapping[str, re.Pattern[str]],
+    concepts: Heads,
     groups: Mapping[str, Sequence[str]],
 ) -> Iterator[Formed]:
     """Every combination's candidates in reading order; a concept counts once in one of them."""
     hits: dict[str, list[_Hit]] = {}
+    found = concepts.hits(text, span)
+    if not found:
+        return
 
     def seen(either: str) -> list[_Hit]:
         if either not in hits:
@@ -173,16 +173,16 @@ def _met(
             hits[either] = (
                 [one for name in names for one in seen(name)]
                 if names != [either]
-                else [(*hit.span(), either) for hit in concepts[either].finditer(text, *span)]
+                else [(*hit, either) for hit in found.get(either, ())]
             )
         return hits[either]
 
     for one in combinations:
-        if one.needs_now and not seen("now"):
-            continue
-        if not all(seen(name) for name in one.all):
-            continue
         first, *others = one.all
+        if not seen(first) or (one.needs_now and not seen("now")):
+            continue
+        if not all(map(seen, others)):
+            continue
         for start in seen(first):
             parts = _gather(start, [seen(name) for name in others], one.within)
             if parts is not None:

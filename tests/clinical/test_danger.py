@@ -1,0 +1,99 @@
+"""What one module hears for every room: who, when, how, and what."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bedside.clinical.danger import danger_packs, heard
+from bedside.clinical.danger.heads import Heads
+from bedside.clinical.danger.words import words_of
+from bedside.flows.companion.safety import danger_in
+from bedside.sop.red_flags import red_flags
+
+
+def dangers(message: str) -> set[str]:
+    return {one.danger for one in heard(message) if one.how == "now" and not one.mild}
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("message", "danger"),
+    [
+        ("He keeps smacking me with the ladle when the rice burns.", "abuse"),
+        ("I get slapped by my uncle whenever I answer back.", "abuse"),
+        ("My stepson thumped my arm and shoved me into the cooker.", "abuse"),
+        ("If I tell my sister she will lock me out again.", "abuse"),
+        ("I whacked my grandmother with the tray.", "threat"),
+        ("I'm thinking of drowning the baby.", "threat"),
+        ("I have been thinking about hanging myself.", "suicide"),
+        ("I've hoarded my tablets, enough to finish it.", "suicide"),
+        ("My hip popped, the leg is shorter and I cannot stand on it.", "emergency"),
+        ("She is on morphine patches and I can hardly wake her.", "emergency"),
+    ],
+)
+def test_the_doer_and_the_done_to_say_what_it_is(message: str, danger: str) -> None:
+    assert danger in dangers(message)
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I work in the crisis team for suicidal people.",
+        "My back is killing me and I'm dying to sit down.",
+        "He never hit me, not once.",
+        "The ball hit me on the nose at cricket.",
+        "She beats me at draughts every Sunday.",
+        "In the novel the sailor wants to die.",
+        "This disability does not let me work full time.",
+        "My heart was beating fast after the stairs.",
+    ],
+)
+def test_trades_idioms_denials_and_things_are_no_danger(message: str) -> None:
+    assert dangers(message) == set()
+
+
+@pytest.mark.requirement("IN-24")
+def test_somebody_who_will_not_wake_up_raises_the_medical_text_alone() -> None:
+    assert {flag.kind for flag in red_flags("He will not wake up")} == {"emergency"}
+    assert {flag.kind for flag in red_flags("I hope that I never wake up")} == {"crisis"}
+
+
+@pytest.mark.requirement("CM-14")
+def test_whose_danger_it_is_and_how_it_is_said_stand_beside_it() -> None:
+    (own,) = heard("I want to die")
+    assert (own.who, own.how) == ("self", "now")
+    assert {one.who for one in heard("My brother wants to die")} == {"other"}
+    assert {one.how for one in heard("I don't want to die")} == {"denied"}
+    assert "over" in {one.how for one in heard("As a teenager I wanted to die")}
+    assert {one.how for one in heard('The song says "I want to die"')} == {"quoted"}
+
+
+@pytest.mark.requirement("CM-14")
+def test_the_companion_stops_at_an_emergency_of_the_body_too() -> None:
+    found = danger_in("Sorry, I must go: dad's mouth is drooping and his speech is slurred")
+    assert found is not None
+    assert (found.kind, found.level) == ("emergency", "stop")
+
+
+def test_every_pack_of_the_rules_says_that_nobody_reviewed_it() -> None:
+    assert len(danger_packs()) >= 6
+    assert {pack.review_status for pack in danger_packs()} == {"unreviewed"}
+
+
+def test_short_forms_are_written_out_and_irregular_verbs_share_a_stem() -> None:
+    assert [word.text for word in words_of("I can't, he's gonna")] == [
+        "i", "can", "not", ",", "he", "is", "going", "to",
+    ]  # fmt: skip
+    assert len({word.stem for word in words_of("shake shook shaken shaking")}) == 1
+
+
+def test_a_lookup_by_first_letters_finds_what_one_pattern_finds() -> None:
+    form = r"(?:the |my )?(?:left )?arm|a?che[sd]?|(?<!so )numb\w*|\d+ days|gr[ea]y"
+    text = "My arm aches, so numb; numbness for 10 days in the left Arm, gray and charm"
+    whole = re.compile(rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE)
+    expected = [found.span() for found in whole.finditer(text)]
+    assert Heads({"x": [form]}).hits(text, (0, len(text)))["x"] == expected
