@@ -52,7 +52,8 @@ class Opened(Generic[S]):
     ("model", "tools", "json", "images"); empty when none is configured. `data` is hot data by
     name (catalogue rows), read by epoch at open. `minimum` is the provider's smallest cacheable
     prefix, in tokens. `windows` are the context windows of the models that the roles are routed to,
-    in tokens; a role without a model has none.
+    in tokens; a role without a model has none. `margin` is the share of every limit that is kept
+    free, because placeholders for identifiers may be longer than what they stand for.
     """
 
     turn: TurnId
@@ -70,6 +71,7 @@ class Opened(Generic[S]):
     data: Mapping[str, Any] | None = None
     minimum: int = 0
     windows: Mapping[str, int] = field(default_factory=dict)
+    margin: float = 0.0
 
 
 @value

@@ -43,7 +43,7 @@ class Pinned:
 
     `count` is the token counter of `tokenizer` with the session's correction; `can` the abilities
     of the routed model; `minimum` the provider's smallest cacheable prefix, in tokens; `rates` what
-    its input costs; `windows` the context windows by role.
+    its input costs; `windows` the context windows by role; `margin` the share of a limit kept free.
     `settings` are kept for the whole session as it began (a function of the session's id, so that
     a choice by percentage can hang on it); `live` ones are read at every turn.
     """
@@ -59,6 +59,7 @@ class Pinned:
     data: Mapping[str, Any] | None = None
     rates: Rates = field(default_factory=Rates)
     windows: Mapping[str, int] = field(default_factory=dict)
+    margin: float = 0.0
 
 
 class Ledger(Generic[S]):
@@ -218,6 +219,7 @@ class Ledger(Generic[S]):
             data=self._pinned.data,
             minimum=self._pinned.minimum,
             windows=self._pinned.windows,
+            margin=self._pinned.margin,
         )
 
     async def _hold(self, begun: turns.Begun) -> None:

@@ -147,4 +147,5 @@ def _open(
         data=pinned.data,
         minimum=pinned.minimum,
         windows=pinned.windows,
+        margin=pinned.margin,
     )

@@ -53,7 +53,8 @@ def _inside(step: Step[S], view: View[S]) -> Step[S]:
         return step
     window = view.opened.windows.get(step.route.role)
     extra = beside(view.opened.count, schema=step.schema, tools=step.tools)
-    return replace(step, budget=narrowed(step.budget, window=window, beside=extra))
+    budget = narrowed(step.budget, window=window, beside=extra)
+    return replace(step, budget=replace(budget, margin=max(budget.margin, view.opened.margin)))
 
 
 def ready(step: Step[S], view: View[S], numbering: Numbering) -> Ready[S]:

@@ -53,7 +53,7 @@ from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hot import HotData
 from bedside.wiring.looking import look_with
 from bedside.wiring.memories import keep_note, notes_data
-from bedside.wiring.models import Routed, models_config, rates_of, windows_of
+from bedside.wiring.models import Routed, margin_of, models_config, rates_of, windows_of
 from bedside.wiring.names import Names
 from bedside.wiring.notes import read_note
 from bedside.wiring.running import Event
@@ -225,6 +225,7 @@ class Turning:
             data=data,
             rates=rates_of(self._prices.of(routed[0])) if routed else Rates(),
             windows=windows_of(config),
+            margin=margin_of(config),
         )
 
     def _remembers(self, flow: Flow[Any]) -> bool:

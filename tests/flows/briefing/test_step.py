@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -15,9 +17,11 @@ from bedside.flows.briefing import BRIEFING
 from bedside.flows.flow import Opened, View
 from bedside.flows.ready import ready
 from bedside.knowledge.needs import SearchNeed
+from bedside.models.config import EgressConfig, ModelsConfig, parse_chain
 from bedside.record.fetch import fetch
 from bedside.settings import load_settings
 from bedside.wiring import build_engine
+from bedside.wiring.models import margin_of
 
 from .conftest import QUESTION
 
@@ -102,3 +106,24 @@ def test_the_briefing_is_held_to_its_own_guardrails() -> None:
     (check,) = BRIEFING.checks
     wanted = {"G1", "G2", "G5", "G6", "G7", "G8", "G10", "G11", "G12", "G13"}  # EN-G4, as it stands
     assert set(check.policy.ids) == wanted
+
+
+@pytest.mark.requirement("EN-C2")
+def test_the_margin_for_placeholders_is_kept_free_of_every_limit(demo_home):
+    view = view_of(demo_home, frozenset({"model"}))
+    step = BRIEFING.next(view)
+    assert step is not None
+    tight = replace(step, budget=replace(step.budget, limit=5_000))
+    plain = ready(tight, view, {}).prompt
+    kept = ready(tight, replace(view, opened=replace(view.opened, margin=0.03)), {}).prompt
+    assert 4_850 < plain.tokens <= 5_000
+    assert kept.tokens <= 4_850
+
+
+def test_only_a_chain_that_leaves_this_machine_needs_the_margin():
+    def margin(chain: str, **egress: Any) -> float:
+        return margin_of(ModelsConfig(writer=parse_chain(chain), egress=EgressConfig(**egress)))
+
+    assert margin("anthropic:m") == 0.03
+    assert margin("anthropic:m", deidentify=False) == 0
+    assert margin("extractive") == 0
