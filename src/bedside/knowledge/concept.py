@@ -7,6 +7,7 @@ abbreviation with five longer forms would outweigh the medicine beside it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from bedside.clinical.drugs import class_name, class_of
@@ -82,7 +83,7 @@ def _other_ways(text: str, expansions: Sequence[Expansion]) -> Iterator[tuple[st
 
 def _weighed(phrase: str, weight: float) -> Weights:
     found = stems(phrase)
-    return dict.fromkeys(found, weight / max(len(found), 1) ** 0.5)
+    return dict.fromkeys(found, weight / math.sqrt(max(len(found), 1)))
 
 
 def _trust(expansion: Expansion) -> float:
