@@ -507,6 +507,9 @@ def test_a_question_is_heard_behind_what_is_told_and_no_asking_on_is_one(
 def test_what_says_anew_who_it_is_for_answers_the_question_all_the_same() -> None:
     text = "Well, I want to play football again. How long is the recovery?"
     assert "football" in str(read(text, "ACL", asked="sport_goal", who="patient")["sport_goal"])
+    assert read("this is for me", asked="name", who="patient") == {}
+    told = read("I'm writing for my sister", "CATARACT", asked="vision_trouble", who="carer")
+    assert told == {}
 
 
 def test_what_is_said_again_instead_of_an_answer_leaves_the_question_standing() -> None:
@@ -516,3 +519,17 @@ def test_what_is_said_again_instead_of_an_answer_leaves_the_question_standing() 
     again = seat.send("This is for me.")
     assert (again.asked, again.answer.count("?")) == (asked, 1)
     assert seat.send("This is for me.").asked != asked  # it stands once
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "field", "value"),
+    [
+        ("bhai papa ka knee replacement karwana hai", "", "who", "carer"),
+        ("dono ghutne", "procedure_side", "procedure_side", "both"),
+        ("hum Pune se hai", "", "country_of_residence", "India"),
+        ("actually left only, doctor said right is ok for now", "", "procedure_side", "left"),
+    ],
+)
+def test_hindi_in_latin_letters_is_read(text: str, asked: str, field: str, value: str) -> None:
+    assert read(text, asked=asked)[field] == value
+    assert signals("bp aur sugar. total kharcha kya hai").asks == ("cost",)

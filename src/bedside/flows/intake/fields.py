@@ -110,7 +110,10 @@ _RESIDES = re.compile(
 )
 
 
-_LIVES_AFTER = re.compile(r"^\s*(?:में रहत|से हूँ|से हूं|में हूँ)", re.IGNORECASE)
+_LIVES_AFTER = re.compile(
+    r"^\s*(?:se (?:hai|hain|hoon|hun|hu)\b|(?:me|mein) (?:rah|reh)\w*|में रहत|से हूँ|से हूं|में हूँ)",
+    re.IGNORECASE,
+)
 
 
 _GOING = re.compile(

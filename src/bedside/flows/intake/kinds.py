@@ -230,7 +230,7 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
         if one.side in field.choices
         and not NOT_BEFORE.search(text[: one.start])
         and not _IS_FINE.match(text, one.end)
-        and (one.of in names if one.of and not asked else asked or (not one.of and (len(text.split()) < 4 or _alone(text, one.start, one.end))))  # noqa: PLR2004
+        and (asked or _alone(text, one.start, one.end) or (one.of in names if one.of else len(text.split()) < 4))  # noqa: PLR2004
     ]  # fmt: skip
     more = [
         one
@@ -246,8 +246,11 @@ def _sided(field: Field, context: Context, *, asked: bool) -> list[Value]:
 def _alone(text: str, start: int, end: int) -> bool:
     """Are the words all that stands between two stops?"""
     return (
-        re.search(r"[.;,\n]\s*(?:the )?$", text[:start]) is not None
-        and re.match(r"\s*(?:one|side)?\s*(?:[.;,\n]|$)", text[end:]) is not None
+        re.search(
+            r"(?:[.;,\n]|^\W*(?:actually|wait|no|sorry))\s*(?:the )?$", text[:start], re.IGNORECASE
+        )
+        is not None
+        and re.match(r"\s*(?:one|side)?(?: only)?\s*(?:[.;,\n]|$)", text[end:]) is not None
     )
 
 

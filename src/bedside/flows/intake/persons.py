@@ -21,7 +21,7 @@ _CARER = re.compile(
     rf"|\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:\s*\([^)]*\)|,[^,.!?]{{1,30}},)?\s+(?:hurt (?:his|her)|broke (?:his|her)|tore (?:his|her)|injured (?:his|her)|can hardly (?:walk|see)|cannot (?:walk|see)|fell (?:down|and|in|off|over)|is (?:almost |nearly |going )?blind|has been (?:trying|suffering|struggling|waiting)|struggles|suffers|has (?:a |very |severe |bad |torn |blocked ))"
     r"|\b(?:this|it|all|treatment|operation|surgery)(?: is|'s)? (?:all )?(?:about|for) (?:him|her|them)\b"
     r"|(?:^|(?<=[.!?]\s))\W*(?:mum|mom|mummy|dad|daddy|papa|mama|nan|gran|grandma|grandpa)(?:'s|’s)?\s+(?:left|right|both|needs?|has|had|is|can)\b"
-    rf"|\b(?:meri|mere|mera)\s+{RELATIVE}\b|\b(?:help|get) (?:him|her) (?:operated|treated|seen|sorted)\b|\bhelp (?:him|her)\b"
+    rf"|\b{RELATIVE}(?:\s+ji)?\s+k[aei]\b|\b(?:meri|mere|mera)\s+{RELATIVE}\b|\b(?:help|get) (?:him|her) (?:operated|treated|seen|sorted)\b|\bhelp (?:him|her)\b"
     r"|\bfor (?:mum|mom|mummy|dad|daddy|papa|mama|nan|nana|gran|granny|grandma|grandpa)\b"
     rf"|\boptions for (?:my|our)\s+{RELATIVE}\b"
     r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bi(?:'m| am) (?:a|the|his|her|their) (?:caregiver|carer|care giver|nurse) (?:writing|asking|of|for|here)\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"

@@ -166,12 +166,10 @@ def _answered(field: Field, context: Context, found: dict[str, Said]) -> bool:
         first = next((b for a, b in clauses(text) if numbers_in(text[a:b])), 0)
         if stated.start < first and within(field, float(str(stated.value))):
             del found["age"]  # "he is 41" answers the question about somebody else's age
-    # "I want to play again" says anew who it is for, and answers the question all the same.
-    known = context.state.value("who")
     others = [
         one
         for name, one in found.items()
-        if name != field.id and not (name == "who" and known is not None and one.value == known)
+        if name != field.id and not (name == "who" and _in_passing(one, context))
     ]
     answer = _answer(field, context, others)
     unread = answer is None or (field.kind == "list" and not _things(text, answer))
@@ -218,6 +216,19 @@ def _read_slips(fields: Sequence[Field], context: Context, found: dict[str, Said
         if read is not None:
             start, end = put_right.span(read.start, read.end)
             found[field.id] = _said(field, replace(read, start=start, end=end))
+
+
+_MORE = 3
+"""Words beside "I want to" that make a clause say something of its own."""
+
+
+def _in_passing(one: Said, context: Context) -> bool:
+    """Is who it is for only said anew, in words that answer: "I want to play football again"?"""
+    if one.value is None or one.value != context.state.value("who"):
+        return False
+    text = context.text
+    here = next(((a, b) for a, b in clauses(text) if a <= one.start < b), (one.start, one.end))
+    return len(text[slice(*here)].split()) - len(text[one.start : one.end].split()) >= _MORE
 
 
 def _things(text: str, answer: Value) -> bool:

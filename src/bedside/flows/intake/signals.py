@@ -132,6 +132,7 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
     ("cost", _any(
         r"\b(?:how much|what(?:'s| is| are| will| would| does)? (?:the |it |this )?(?:total )?(?:cost|price|fee|charge)|"
         r"(?:cost|price|prices|expensive|cheap|afford(?:able)?|quote|estimate|fees|charges)\b[^.!?]{0,60}\?)",
+        r"\b(?:kharcha|kharch|kitna (?:paisa|lagega|hoga)|kitne paise|kitne ka)\b",
         r"\b(?:tell me|know|give me|idea of|ballpark)\b[^.!?]{0,25}\b(?:cost|costs|price|prices|estimate|quote)\b",
         r"كم (?:ال)?(?:تكلف|سعر)|كم (?:ت|ي|ست|سي)كلف|ما (?:هي |هو )?(?:ال)?(?:تكلفة|سعر)|कीमत (?:क्या|कितनी)|कितनी कीमत|कितना पैसा|कितना खर्च|कितने पैसे|(?:खर्च|ख़र्च|दाम|कीमत|क़ीमत|लागत|फीस|फ़ीस|पैसे|पैसा|रेट)\S*(?: \S+){0,3} (?:कितन|क्या)|कितने (?:का|की|में) (?:होगा|होगी|पड़ेगा|पड़ेगी)|بكم|(?:تكلفة|سعر|كلفة|ثمن) (?:ال)?(?:عملية|جراحة|علاج)|كم (?:ال)?(?:ثمن|كلفة|فلوس)",
     )),
