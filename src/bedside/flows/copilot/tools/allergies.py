@@ -60,7 +60,9 @@ def _parted(record: RecordFacts) -> tuple[list[Fact], list[Fact]]:
 
 def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
     for fact in facts:
-        sheet.say(f"- {allergy_line(fact)}, recorded {on_text(fact)} {sheet.cite(fact)}")
+        sheet.say(
+            f"- {allergy_line(fact)}, recorded {on_text(fact).removeprefix('on ')} {sheet.cite(fact)}"
+        )
 
 
 def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
@@ -87,7 +89,7 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.missing("allergies")
         sheet.say("No allergy is recorded by name; of absence the record states:")
     for fact in denials:
-        sheet.say(f"- {fact.line}, recorded {on_text(fact)} {sheet.cite(fact)}")
+        sheet.say(f"- {fact.line}, recorded {on_text(fact).removeprefix('on ')} {sheet.cite(fact)}")
     return True
 
 

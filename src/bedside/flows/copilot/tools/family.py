@@ -55,6 +55,6 @@ def _names(entity: Entity, fact: Fact) -> bool:
 def _each(facts: Sequence[Fact], sheet: Sheet) -> str:
     return "; ".join(
         f"{fact.name.removeprefix(_LEAD)}: {fact.text_value or 'no condition named'}, "
-        f"recorded {on_text(fact)} {sheet.cite(fact)}"
+        f"recorded {on_text(fact).removeprefix('on ')} {sheet.cite(fact)}"
         for fact in facts
     )
