@@ -1,6 +1,6 @@
 """Senses that stand together in a message and are a danger together. Pure.
 
-One tree of phrases reads the message once (`data/harm.yaml`, `data/body.yaml`); frames say which
+One tree of phrases reads the message once (`data/harm.yaml` and its kin, `data/body.yaml`); frames say which
 senses make a danger; a blow is judged by who gives and who takes it.
 """
 
@@ -76,7 +76,7 @@ class _Senses(PackFile):
 def _packs() -> tuple[_Senses, ...]:
     return tuple(
         load_pack(_Senses, "bedside.clinical", f"danger/data/{name}.yaml")
-        for name in ("harm", "body")
+        for name in ("harm", "sideways", "figures", "body")
     )
 
 

@@ -134,14 +134,15 @@ def _weight(one: Heard) -> tuple[bool, bool, bool]:
 
 def _harm(text: str, one: Framed) -> Heard:
     sentences = [found.span() for found in _SENTENCE.finditer(text)]
-    hows = [_how(text, sentences, part) for part in one.parts]
+    hows: list[Manner] = [_how(text, sentences, part) for part in one.parts]
+    told: list[Manner] = [how for how in hows if how != "now"]
     return Heard(
         danger=one.danger,
         rule=one.rule,
         start=one.start,
         end=one.end,
         who=one.who,
-        how=next((how for how in hows if how != "now"), "now"),
+        how=told[0] if told else "now",
         mild=one.mild,
     )
 
