@@ -508,6 +508,7 @@ def test_what_says_anew_who_it_is_for_answers_the_question_all_the_same() -> Non
     text = "Well, I want to play football again. How long is the recovery?"
     assert "football" in str(read(text, "ACL", asked="sport_goal", who="patient")["sport_goal"])
     assert read("this is for me", asked="name", who="patient") == {}
+    assert read("I'm writing for my wife.", asked="name", who="carer") == {}
     told = read("I'm writing for my sister", "CATARACT", asked="vision_trouble", who="carer")
     assert told == {}
 

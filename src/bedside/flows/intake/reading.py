@@ -219,7 +219,7 @@ def _read_slips(fields: Sequence[Field], context: Context, found: dict[str, Said
 
 
 _MORE = 3
-"""Words beside "I want to" that make a clause say something of its own."""
+"""Words behind "I want to" that make a clause say something of its own."""
 
 
 def _in_passing(one: Said, context: Context) -> bool:
@@ -227,8 +227,8 @@ def _in_passing(one: Said, context: Context) -> bool:
     if one.value is None or one.value != context.state.value("who"):
         return False
     text = context.text
-    here = next(((a, b) for a, b in clauses(text) if a <= one.start < b), (one.start, one.end))
-    return len(text[slice(*here)].split()) - len(text[one.start : one.end].split()) >= _MORE
+    end = next((b for a, b in clauses(text) if a <= one.start < b), one.end)
+    return len(text[one.end : end].split()) >= _MORE
 
 
 def _things(text: str, answer: Value) -> bool:
