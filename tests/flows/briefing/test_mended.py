@@ -163,6 +163,21 @@ def test_on_dialysis_medicines_are_held_against_failed_kidneys(tmp_path, labs, s
     assert "none could be computed" not in turn["answer"]
 
 
+@pytest.mark.requirement("BR-09")
+@pytest.mark.parametrize(("rate", "said"), [(55, "read as below 15"), (28, "is 28")])
+def test_on_dialysis_a_fresh_rate_that_is_higher_excuses_no_metformin(tmp_path, rate, said):
+    turn = of(
+        tmp_path,
+        birth_date=born(65),
+        conditions=[problem("Dependence on hemodialysis", 1400)],
+        medications=[medicine("Metformin 1000 mg tablet")],
+        labs=[lab("eGFR", rate, "mL/min/1.73m2", 3)],
+    )
+    found = flag(turn, "metformin-egfr-30")
+    assert found["severity"] == "critical"
+    assert said in found["description"]
+
+
 def test_a_rate_recorded_before_a_creatinine_in_pregnancy_is_not_thrown_away(tmp_path):
     turn = of(
         tmp_path,

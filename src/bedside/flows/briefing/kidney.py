@@ -49,8 +49,8 @@ def kidney_of(chart: Chart) -> Kidney | None:
 
     The calculator is deterministic and its inputs are said. It computes nothing where age or sex is
     unknown, and nothing in pregnancy or on dialysis, for which the equation was not made: there the
-    recorded eGFR stands, though older. Dialysis stands for a rate below 15 unless an eGFR of its time
-    is recorded. `None` where there is none of these.
+    recorded eGFR stands, though older. Dialysis stands for a rate below 15, whatever eGFR is recorded.
+    `None` where there is none of these.
     """
     recorded = next(iter(_dated(chart, "egfr")), None)
     if chart.dialysis:
@@ -78,13 +78,11 @@ def _recorded(fact: Fact | None) -> Kidney | None:
 
 
 def _on_dialysis(chart: Chart, recorded: Fact | None) -> Kidney:
-    """The recorded rate where it is of the time of dialysis or as low, else what dialysis stands for."""
-    problem = next(one for one in chart.problems if is_dialysis(one))
+    """The recorded rate where it is as low, else what dialysis stands for: it may clear the blood."""
     found = _recorded(recorded)
-    if found is not None and recorded is not None and recorded.when is not None:
-        since = problem.when is None or recorded.when >= problem.when
-        if found.rate < _FAILED or (since and not found.stale):
-            return found
+    if found is not None and found.rate < _FAILED:
+        return found
+    problem = next(one for one in chart.problems if is_dialysis(one))
     return Kidney(
         rate=_ON_DIALYSIS,
         said=f"{plain(problem.name)} is an open problem, so kidney function is read as below "

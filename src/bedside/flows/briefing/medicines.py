@@ -177,8 +177,14 @@ def _renal_rules(
 ) -> Iterator[tuple[DosingRule | MonitoringRule, str, Item]]:
     """The rules that this rate crosses, each with the generic that it concerns and its text.
 
-    Those about a result apply to a rate that no result says too: one computed, or that of dialysis.
+    Those about a result apply to a rate that no result says too: one computed, or that of dialysis;
+    one that the record itself holds against a result as gravely stands there already.
     """
+    against = {
+        (one.rule, one.severity, one.facts[0].source.id)
+        for one in chart.record.insights
+        if one.kind == "drug_lab"
+    }
     for rule in chart.dosing.rules_for(medicine.generics):
         if kidney.rate < rule.below:
             generic = next(one for one in medicine.generics if one in rule.drugs)
@@ -193,6 +199,8 @@ def _renal_rules(
         ]
         if crossed:
             gravest = min(crossed, key=lambda one: GRAVITY[one.severity])
+            if (gravest.id, gravest.severity, medicine.fact.source.id) in against:
+                continue
             yield gravest, generic, monitoring_reference(gravest)
 
 
