@@ -119,6 +119,8 @@ def test_dialysis_that_is_only_named_excuses_no_creatinine(tmp_path, name):
         "History of end-stage renal disease, on dialysis",
         "End-stage renal disease on dialysis - not on the transplant list",
         "Noncompliance with renal dialysis",
+        "Non-compliance with renal dialysis",
+        "Non-adherence to hemodialysis",
         "Awaiting kidney transplant, on hemodialysis",
         "Awaiting kidney transplant on hemodialysis",
         "Not a transplant candidate, on hemodialysis",

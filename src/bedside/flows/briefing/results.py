@@ -219,7 +219,8 @@ def _remarks(chart: Chart, insight: Insight, kidney: Kidney | None) -> Iterator[
         )
     if chart.dialysis and analyte_key(fact) in _REPLACED:
         dialysis = next(one for one in chart.problems if is_dialysis(one))
-        yield Cited(text="Expected on dialysis", items=(entry(dialysis),))
+        text = f"Expected on dialysis ({plain(dialysis.name)} is an open problem)"
+        yield Cited(text=text, items=(entry(dialysis),))
 
 
 def _far_out(chart: Chart, fact: Fact) -> bool:
