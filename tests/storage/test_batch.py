@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event, func, insert, select, text
 
-from bedside.core.errors import Conflict
+from bedside.core.errors import Conflict, NotFound, Unavailable
 from bedside.core.ids import ActorId, PatientId, TenantId
 from bedside.storage import access
 from bedside.storage.batch import MOST
@@ -158,3 +158,37 @@ async def test_each_access_of_a_crowd_has_its_entry_and_the_chain_holds(
         (n + 1, f"dr-{n}", f"p-{n}") for n in range(50)
     ]
     assert store.read_now(lambda c: access.verify(c, tenant=TENANT)).ok
+
+
+@pytest.mark.anyio
+async def test_a_failure_that_takes_the_transaction_with_it_tells_its_words_to_its_caller_alone(
+    store: Store,
+) -> None:
+    """What it says may name another's patient."""
+
+    def fall(connection: Connection) -> None:
+        connection.connection.driver_connection.execute("ROLLBACK")  # as SQLite does on a full disk
+        raise NotFound("patient", "p-17")
+
+    found = await all_at_once(store, put("a"), fall, put("b"))
+    assert [type(one) for one in found] == [Unavailable, NotFound, Unavailable]
+    assert "p-17" not in f"{found[0]} {found[2]}"
+    assert keys(store) == []
+    assert await store.write(put("c")) == "c"
+
+
+@pytest.mark.anyio
+async def test_a_write_that_runs_out_of_items_keeps_nobody_waiting(store: Store) -> None:
+    def ended(_connection: Connection) -> object:
+        return next(iter(()))
+
+    found = await asyncio.wait_for(all_at_once(store, put("a"), ended, put("b")), 10)
+    assert (found[0], type(found[1]), found[2]) == ("a", RuntimeError, "b")
+
+
+@pytest.mark.anyio
+async def test_a_closed_store_refuses_every_write_and_keeps_none_waiting(store: Store) -> None:
+    store.close()
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            await asyncio.wait_for(store.write(put("late")), 10)

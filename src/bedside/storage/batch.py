@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Any
 
@@ -33,34 +33,30 @@ class Write:
 
     def run(self, connection: Connection) -> None:
         """Call the function as the coroutine would have."""
-        self.result = self._context.run(self._fn, connection)
+        try:
+            self.result = self._context.run(self._fn, connection)
+        except StopIteration as error:  # no future takes one: its caller would wait for ever
+            raise RuntimeError("a write raised StopIteration") from error
 
 
 class Waiting:
-    """A queue between event loops and the one thread that writes. Safe between threads."""
+    """A queue between event loops and the one thread that writes, which is called for each write."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
         self._queue: deque[Write] = deque()
-        self._served = False
 
-    def put(self, write: Write) -> bool:
-        """Add one; true where nobody serves the queue, so that the caller must see to it."""
-        with self._guard:
-            self._queue.append(write)
-            alone, self._served = not self._served, True
-            return alone
+    def put(self, write: Write) -> None:
+        """Add one, from any thread."""
+        self._queue.append(write)
 
     def take(self) -> list[Write]:
-        """The next writes in order; none ends the service. Whoever left before its turn is not served."""
-        with self._guard:
-            batch: list[Write] = []
-            while self._queue and len(batch) < MOST:
-                write = self._queue.popleft()
-                if not write.future.cancelled():
-                    batch.append(write)
-            self._served = bool(batch)
-            return batch
+        """The next writes in order, none where an earlier call took them. Whoever left is left out."""
+        batch: list[Write] = []
+        while self._queue and len(batch) < MOST:
+            write = self._queue.popleft()
+            if not write.future.cancelled():
+                batch.append(write)
+        return batch
 
 
 def together(connection: Connection, batch: Sequence[Write]) -> None:
@@ -77,22 +73,25 @@ def together(connection: Connection, batch: Sequence[Write]) -> None:
         try:
             write.run(connection)
             savepoint.commit()
-        except Exception as error:  # noqa: BLE001 - handed to the one who waits
+        except Exception as error:  # noqa: BLE001 - handed to the one who waits, and to no other
+            write.error = named(error) if isinstance(error, SQLAlchemyError) else error
             try:
                 savepoint.rollback()
-            except SQLAlchemyError:  # the failure took the whole transaction with it
-                raise error from None
-            write.error = named(error) if isinstance(error, SQLAlchemyError) else error
+            except SQLAlchemyError as lost:  # the failure took the whole transaction with it
+                raise (error if isinstance(error, SQLAlchemyError) else lost) from None
 
 
 def settle(batch: Sequence[Write], lost: BaseException | None = None) -> None:
-    """Tell all who wait, each in its own loop. `lost` is why nothing at all was kept."""
+    """Tell all who wait, each in its own loop. `lost` is why nothing at all was kept.
+
+    It is told to those who have no failure of their own: theirs may name what they alone may see.
+    """
     loops: dict[asyncio.AbstractEventLoop, list[Write]] = {}
     for write in batch:
-        write.error = lost or write.error
+        write.error = write.error or lost
         loops.setdefault(write.loop, []).append(write)
     for loop, own in loops.items():
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # the loop is closed: nobody waits there
             loop.call_soon_threadsafe(_tell, own)
 
 

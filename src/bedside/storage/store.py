@@ -87,19 +87,21 @@ class Store:
     async def write(self, fn: Callable[[Connection], T]) -> T:
         """`write_now` in a thread, with whatever else waits to be written."""
         write = Write(fn)
-        if self._waiting.put(write):
-            self._writer.submit(self._serve)
+        self._waiting.put(write)
+        self._writer.submit(self._serve)
         return await write.future
 
     def _serve(self) -> None:
-        """Write until nothing waits."""
-        while batch := self._waiting.take():
-            try:
-                self.write_now(lambda connection, batch=batch: together(connection, batch))
-            except BaseException as error:  # noqa: BLE001 - handed to all who wait
-                settle(batch, error)
-            else:
-                settle(batch)
+        """Write what waits, unless it was written with others before."""
+        batch = self._waiting.take()
+        if not batch:
+            return
+        try:
+            self.write_now(lambda connection: together(connection, batch))
+        except BaseException as error:  # noqa: BLE001 - handed to all who wait
+            settle(batch, error)
+        else:
+            settle(batch)
 
     def close(self) -> None:
         """Close every connection."""
