@@ -180,6 +180,45 @@ def test_on_dialysis_a_fresh_rate_that_is_higher_excuses_no_metformin(tmp_path, 
     assert said in found["description"]
 
 
+@pytest.mark.requirement("BR-09")
+@pytest.mark.parametrize(
+    ("rate", "comparator", "rules"),
+    [
+        (15, "<", {"gabapentin-renal", "metformin-egfr-30"}),
+        (30, "<", {"gabapentin-renal", "metformin-egfr-30"}),
+        (30, "<=", {"gabapentin-renal", "metformin-egfr-45"}),
+        (15, ">", set()),
+        (60, ">", set()),
+        (60, ">=", set()),
+    ],
+)
+def test_a_rate_recorded_as_below_or_above_a_figure_counts_on_its_side(
+    tmp_path, rate, comparator, rules
+):
+    measured = {"value": rate, "unit": "mL/min/1.73m2", "comparator": comparator}
+    about = {"subject": {"reference": "Patient/f1"}}
+    entries = [
+        {"resourceType": "Patient", "id": "f1", "gender": "male", "birthDate": born(60)},
+        {"resourceType": "Observation", "id": "o1", "status": "final", **about,
+         "effectiveDateTime": f"{ago(3)}T08:00:00Z", "valueQuantity": measured,
+         "code": {"coding": [{"system": "http://loinc.org", "code": "98979-8"}], "text": "eGFR"}},
+        *(
+            {"resourceType": "MedicationStatement", "id": f"m{k}", "status": "active", **about,
+             "effectiveDateTime": ago(30), "medicationCodeableConcept": {"text": name}}
+            for k, name in enumerate(("Metformin 500 mg tablet", "Gabapentin 300 mg capsule"))
+        ),
+    ]  # fmt: skip
+    path = tmp_path / "bundle.json"
+    bundle = {"resourceType": "Bundle", "type": "collection"}
+    path.write_text(json.dumps({**bundle, "entry": [{"resource": one} for one in entries]}))
+    imported(tmp_path / "fhir", path)
+    turn = briefed(tmp_path / "fhir", "f1")
+    assert {one for one in rules_of(turn) if "renal" in one or "egfr" in one} == rules
+    for rule in rules:
+        assert f"{comparator}{rate} mL/min" in flag(turn, rule)["description"]
+    assert "none could be computed" not in turn["answer"]
+
+
 def test_a_rate_recorded_before_a_creatinine_in_pregnancy_is_not_thrown_away(tmp_path):
     turn = of(
         tmp_path,

@@ -34,6 +34,7 @@ class Kidney:
     `said` names it with its date, as recorded or as computed; `items` are what it rests on. `by` is
     what it was read from: an eGFR, or dialysis, of which the rate is an upper bound. `recorded` where
     a result of the record says it itself, so that the record's own rules have held medicines against it.
+    `comparator` as recorded: "<" before a rate that is somewhere below.
     """
 
     rate: Decimal
@@ -42,6 +43,13 @@ class Kidney:
     stale: bool
     by: str = "eGFR"
     recorded: bool = False
+    comparator: str = ""
+
+    def below(self, limit: Decimal) -> bool:
+        """Is the rate below the limit for certain? "<15" is below 15, and ">14" below nothing."""
+        if self.comparator.startswith(">"):
+            return False
+        return self.rate < limit or (self.comparator == "<" and self.rate == limit)
 
 
 def kidney_of(chart: Chart) -> Kidney | None:
@@ -66,21 +74,22 @@ def kidney_of(chart: Chart) -> Kidney | None:
 
 
 def _recorded(fact: Fact | None) -> Kidney | None:
-    if fact is None or fact.value is None or fact.comparator:
+    if fact is None or fact.value is None or fact.comparator == "ad":
         return None
     return Kidney(
         rate=fact.value,
         said=f"the newest eGFR is {figure_of(fact)} ({_day(fact)}{'; stale' if fact.stale else ''})",
         items=(entry(fact),),
         stale=fact.stale,
-        recorded=True,
+        recorded=not fact.comparator,
+        comparator=fact.comparator,
     )
 
 
 def _on_dialysis(chart: Chart, recorded: Fact | None) -> Kidney:
     """The recorded rate where it is as low, else what dialysis stands for: it may clear the blood."""
     found = _recorded(recorded)
-    if found is not None and found.rate < _FAILED:
+    if found is not None and found.below(_FAILED):
         return found
     problem = next(one for one in chart.problems if is_dialysis(one))
     return Kidney(

@@ -186,7 +186,7 @@ def _renal_rules(
         if one.kind == "drug_lab"
     }
     for rule in chart.dosing.rules_for(medicine.generics):
-        if kidney.rate < rule.below:
+        if kidney.below(rule.below):
             generic = next(one for one in medicine.generics if one in rule.drugs)
             yield rule, generic, rule_item(rule.reference)
     for generic in () if kidney.recorded else medicine.generics:
@@ -195,7 +195,8 @@ def _renal_rules(
             for one in rules_for_drug((generic,))
             if _FILTRATION.intersection(one.analytes)
             and one.threshold is not None
-            and one.threshold.crossed(kidney.rate)
+            and one.threshold.op == "<"
+            and kidney.below(one.threshold.value)
         ]
         if crossed:
             gravest = min(crossed, key=lambda one: GRAVITY[one.severity])

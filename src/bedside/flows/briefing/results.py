@@ -236,8 +236,9 @@ def _grave(insight: Insight, kidney: Kidney | None) -> bool:
     fact = insight.facts[0]
     key = analyte_key(fact)
     limit, unit = _FAR.get(key, (None, ""))
-    if limit is not None and fact.value is not None and not fact.comparator:
-        return fact.value < limit and fact.unit.casefold().startswith(unit)
+    if limit is not None and fact.value is not None and fact.comparator in {"", "<", "<="}:
+        below = fact.value < limit or (fact.comparator == "<" and fact.value == limit)
+        return below and fact.unit.casefold().startswith(unit)
     return (
         key == "creatinine"
         and kidney is not None
