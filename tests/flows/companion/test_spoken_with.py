@@ -340,3 +340,59 @@ def test_after_an_agreement_what_came_of_it_is_asked_and_a_further_proposal_is_d
     assert further["draft"]["text"] == "I'll call you on Wednesdays."
     assert thanks["answer"].startswith("You are welcome.")
     assert "Make it smaller" not in later["answer"]
+
+
+@pytest.mark.requirement("CM-12")
+@pytest.mark.parametrize(
+    ("said", "agreed"),
+    [
+        ("I am in so much pain at the moment.", False),
+        ("Right now I have no strength for it.", False),
+        ("There is nothing I can do.", False),
+        ("He thinks it is fine.", False),
+        ("I do everything alone.", False),
+        ("I would like that.", True),
+        ("I think that's fair.", True),
+    ],
+)
+def test_words_of_agreement_within_something_else_agree_to_no_need(tmp_path, said, agreed):
+    async def story(house):
+        await house.both_heard()
+        await house.both_received()
+        await house.give("anna", "I need you to come along to the ward.")
+        await house.says("ben", "I see.")
+        return await house.says("ben", said)
+
+    need = through(tmp_path, story)["shares"][-1]
+    assert need["state"] == ("acknowledged" if agreed else "delivered")
+
+
+@pytest.mark.requirement("CM-12")
+@pytest.mark.parametrize(
+    ("said", "received"),
+    [
+        ("Got it.", False),
+        ("I read that book about it.", False),
+        ("It is close to midnight and I am worn out.", False),
+        ("I have read it.", True),
+        ("I've read anna's statement and it comes close.", True),
+    ],
+)
+def test_only_who_says_so_has_read_a_statement_that_was_not_shown_yet(tmp_path, said, received):
+    async def story(house):
+        await house.both_heard()
+        await house.give("anna", "I imagine that you felt afraid in the ward.")
+        return await house.says("ben", said)
+
+    share = through(tmp_path, story)["shares"][0]
+    assert share["state"] == ("acknowledged" if received else "delivered")
+
+
+def test_thanks_for_a_statement_that_misses_something_receive_it_not(tmp_path):
+    async def story(house):
+        await house.both_heard()
+        await house.give("anna", "I imagine that you felt afraid in the ward.")
+        await house.says("ben", "He is tired I think.")
+        return await house.says("ben", "Thanks, but it misses how lonely I am.")
+
+    assert through(tmp_path, story)["shares"][0]["state"] == "delivered"

@@ -256,6 +256,11 @@ def _news(turn: Making, kind: Kind) -> tuple[str, str, str]:
     return text, "told", "" if theirs(turn) else _waiting_draft(turn, kind)
 
 
+_MISSES = re.compile(
+    r"\b(?:it|that|this|something|you)(?:'s| is| has)? (?:misses|missed|missing|leaves out|left out)\b"
+)
+
+
 def _received(turn: Making, ident: str) -> str:
     """The answer to a text of the other's that was shown; "" where this message is none."""
     said, voice, name = turn.said, turn.voice, turn.before.name
@@ -265,7 +270,7 @@ def _received(turn: Making, ident: str) -> str:
         return ""
     if asks(said.text):
         return ""
-    if said.no:
+    if said.no or (share.kind == "statement" and _MISSES.search(said.text.lower())):
         return (
             voice.pick("perspective.missed")
             if share.kind == "statement"

@@ -49,15 +49,19 @@ _MISSED = re.compile(
     r"\b(?:that is|that's) not it\b"
 )
 _AGREES = re.compile(
-    r"\b(?:i|we)(?:'d| would| will|'ll| can| could| do)?(?: gladly| really| happily)? (?:love|like|try|do|agree|accept)"
-    r"(?: to| with)? ?(?:that|this|it|so|try)?(?: too)?\Z|\bi (?:can |do )?agree (?:that|with|to)\b|\bi(?:'m| am) (?:in|happy to|willing to|glad to)\b|"
-    r"\b(?:that|this|it|which)(?:'s| is| does| sounds| seems)?(?: really| only| quite| very| totally)? "
-    r"(?:fair(?: enough)?|matters?|good|fine|ok|okay|right|true|reasonable|makes sense)(?: to me)?\Z|"
+    r"\A(?:and |so )?(?:i (?:think|guess|suppose|feel|find)(?: that)? )?(?:"
+    r"(?:i|we)(?:'d| would| will|'ll| can| could| do)?(?: gladly| really| happily)? (?:love|like|try|do|agree|accept)"
+    r"(?: to| with)? ?(?:that|this|it|so|try)?(?: too)?\Z|i (?:can |do )?agree (?:that|with|to)\b|"
+    r"i(?:'m| am) (?:in\Z|(?:happy|willing|glad) to (?:try|do|agree|accept|give|help|support|go along)\b)|"
+    r"(?:that|this|it|which)(?:'s| is| does| sounds| seems)?(?: really| only| quite| very| totally)? "
+    r"(?:fair(?: enough)?|matters?|good|fine|ok|okay|right|true|reasonable|makes sense)(?: to me)?\Z)|"
     r"\A(?:ok |okay )?(?:fair(?: enough)?|deal|agreed|gladly|done)\Z"
 )
 _READ = re.compile(
-    r"\A(?:i(?:'ve| have)? )?(?:just )?(?:read|received|seen|got) (?:it|that|this|\w+(?:'s)? (?:statement|text|words|message))\b|"
-    r"\A(?:it|that|this) (?:comes|came|is)(?: very| quite| pretty| really)? close\b"
+    r"\A(?:i(?:'ve| have)? )?(?:just )?(?:(?:read|received|seen) (?:it|that|this)|"
+    r"(?:read|received|seen|got) \w+(?:'s)? (?:statement|text|words|message))(?:\Z|[,;:]| (?:and|now|too|twice|again|all)\b)|"
+    r"\A(?:it|that|this) (?:(?:comes|came|is)(?: very| quite| pretty| really)? close(?:\Z|[,;:]| (?:and|enough)\b)|"
+    r"(?:comes|came)(?: very| quite| pretty| really)? close to (?:it|how|what)\b)"
 )
 _LATER = re.compile(
     r"\A(?:but|except|although|only|still|however|yet)\b|\b(?:missing|left out)\b|\?\Z"

@@ -115,7 +115,7 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
             for name, forms in words["needs"].items()
             if any(_phrase(form).search(plain) for form in forms)
         ),
-        yes=_begins(plain, words["yes"]) and not no and " but not" not in plain,
+        yes=_says_yes(plain, words["yes"]) and not no and " but not" not in plain,
         agrees=agrees(plain) and not no,
         no=no,
         heard=feels_heard(plain),
@@ -155,6 +155,23 @@ def _phrase(form: str) -> re.Pattern[str]:
 def _begins(plain: str, forms: Sequence[str]) -> bool:
     head = plain[:60]
     return any((found := _phrase(form).search(head)) and found.start() <= 12 for form in forms)  # noqa: PLR2004
+
+
+_YES = frozenset({"yes", "yeah", "yep", "yup", "let's"})
+"""What is a yes whatever follows it; of the other words some are none ("right now", "I do it all")."""
+_AFTER_YES = re.compile(
+    r"\W*\Z|\s*[,.;:!…–—-]|\s+(?:i|i'm|i'd|i'll|we|we'd|we'll|it|it's|that|that's|this|you|to|then|let|let's|and|enough|"
+    r"please|thanks|thank|yes|yeah|ok|okay|with|is|does|do|thing|when|go|begin|start|try|as|how|now\W*\Z)\b"
+)
+
+
+def _says_yes(plain: str, forms: Sequence[str]) -> bool:
+    """Does a message begin with a yes?"""
+    found = ((form, _phrase(form).search(plain[:60])) for form in forms)
+    return any(
+        one and one.start() <= 12 and (form in _YES or _AFTER_YES.match(plain, one.end()))  # noqa: PLR2004
+        for form, one in found
+    )
 
 
 def _denied(part: str, at: int) -> bool:
