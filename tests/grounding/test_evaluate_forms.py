@@ -73,6 +73,18 @@ def test_markdown_with_labels_citations_and_remarks_is_read_as_its_items():
     assert one.findings == ()
 
 
+def test_an_item_of_two_sentences_rests_on_the_one_citation_that_ends_it():
+    note = "CHIEF COMPLAINT\nCough.\n\nALLERGIES\nPenicillin (hives). Sulfa (rash).\n"
+    source = f"ALLERGIES section, chunk_1:{note.index('ALLERGIES')}-{len(note) - 1}"
+    line = f"- ALLERGIES Penicillin (hives). Sulfa (rash). `{source}`\n"
+    (one,) = evaluate_note(f"## Medicines and allergies\n\n{line}", note=note).items
+    assert one.item.text == "ALLERGIES Penicillin (hives). Sulfa (rash)."
+    assert one.findings == ()
+    # Without its mark of a list it is running text, of which each sentence names its source.
+    first, _ = evaluate_note(line.removeprefix("- "), note=note).items
+    assert {each.kind for each in first.findings} == {"orphan_claim"}
+
+
 def test_a_lost_line_break_does_not_carry_a_denial_or_a_relative_over():
     note = (
         "FAMILY HISTORY: ,Mother had a stroke.,REVIEW OF SYSTEMS: ,No fever.,PHYSICAL EXAM: ,HEENT: Grossly "

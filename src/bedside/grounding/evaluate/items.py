@@ -64,6 +64,8 @@ _PLAN = re.compile(
 _CITED = re.compile(
     r"[ \t]*[\[(`]?(?P<source>(?:Source:\s*)?[^\[\]()`\n:;]{1,80}? section, chunk_\d+:\d+-\d+)[\])`]?[ \t]*"
 )
+_OWN_ITEM = re.compile(r"[^`\n]*`[^`\n:]{1,80} section, chunk_\d+:\d+-\d+`")
+"""A list's item as this package writes it: all of its sentences rest on the citation that ends it."""
 _FENCE = re.compile(r"^\s*```(?:json)?[ \t]*\n(.*?)\n```\s*$", re.DOTALL)
 _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?P<a>.+?)|\**(?P<b>[A-Z][^.!?\n:]{1,60}):\**|(?P<c>[A-Z][A-Z /&,-]{2,60}))\s*$"
@@ -348,7 +350,8 @@ def _plain(text: str, part: Part, section: str, where: str) -> Iterator[GivenIte
             over = _LABEL.match(bare)
             label = _ESCAPED.sub(r"\1", over[1]) if over else None
             bare = _ESCAPED.sub(r"\1", _CONFIDENCE.sub("", bare[over.end() :] if over else bare))
-        for one in _sentences(bare):
+        whole_item = bare != line.strip() and _OWN_ITEM.fullmatch(bare)
+        for one in [bare] if whole_item else _sentences(bare):
             said, source = _split(one)
             if any(char.isalnum() for char in said):
                 at = f"{where or 'text'}[{count}]"
