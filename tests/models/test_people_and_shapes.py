@@ -276,6 +276,8 @@ def test_a_figure_or_a_date_with_an_identifiers_shape_stays(text):
         ("4155550133/4155550134", "4155550133"),
         ("He works for Migraine Institute.", "Migraine"),
         ("Lives at 12 March Close.", "March"),
+        ("Seen at 12 March Close", "March"),
+        ("Seen at 12 March Close by the nurse.", "March"),
         ("12 March Close, Leeds", "March"),
         ("12 Oak Close", "Oak"),
     ],

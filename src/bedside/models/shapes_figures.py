@@ -48,7 +48,7 @@ _DATED = re.compile(
     r"Sept?|Oct|Nov|Dec)[ \t]+(?:Close|Drive|Row|Park|Place|Phase|Dr|St|Way|Circle|Extension|Run|Walk|Point|Loop)\b\.?"
 )
 _DWELLS = re.compile(
-    r"\b(?:liv(?:es?|ed|ing)|resid\w+|address|stays?|staying|home|house|moved|located|send|mail|ship\w*|post)\b[^\n]{0,16}\Z",
+    r"\b(?:liv(?:es?|ed|ing)|resid\w+|address|stays?|staying|home|house|moved|located|send|mail|ship\w*|post)\b[^\n]{0,16}\Z|\bat[ \t]+\Z",
     _I,
 )
 _TOWN = re.compile(r"[ \t]*,?[ \t]*\n?[ \t]*(?:\d{4,6}\b|[A-Z]{1,2}\d|,)")
