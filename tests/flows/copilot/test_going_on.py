@@ -210,3 +210,22 @@ def test_a_letter_that_is_to_be_summed_up_is_quoted_and_not_the_whole_record(cha
     view = turn("summarise the nephrology letter", chart, documents=(hit,))
     assert view.plan.intent == "letters"
     assert "Potassium every 3 months" in COPILOT.next(view).unaided(view).text
+
+
+@pytest.mark.parametrize(
+    ("text", "letter", "by_rule"),
+    [
+        ("What was she given for pneumonia?", "She had pneumonia and was given amoxicillin.",
+         "names pneumonia"),
+        ("Who prescribed the ibuprofen?", "Ibuprofen was prescribed by Dr Falk.", "by whom"),
+        ("When was ibuprofen stopped?", "Ibuprofen was stopped on 3 May 2019.", "No end date"),
+        ("Does her sister have asthma?", "Her sister has asthma.", "asthma"),
+    ],
+)  # fmt: skip
+def test_what_no_entry_says_and_a_letter_may_is_left_to_the_letter(chart, text, letter, by_rule):
+    view = turn(text, chart, documents=(cases.passage("Letter of the ward", 0, letter),))
+    assert letter in COPILOT.next(view).unaided(view).text
+    other = "The boiler room is closed on Sunday."
+    view = turn(text, chart, documents=(cases.passage("Letter of the ward", 0, other),))
+    assert by_rule in COPILOT.next(view).unaided(view).text
+    assert by_rule in ruled(text, chart)

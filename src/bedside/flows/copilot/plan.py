@@ -154,10 +154,8 @@ def _shown_categories(needs: list[Need[Any]]) -> tuple[str, ...]:
 def _wants_documents(request: TurnRequest, intent: Intent, parsed: Parsed) -> bool:
     if request.documents or request.selected:
         return True
-    if any(
-        query.ask in {"for", "why", "why_end"} or query.field == "found" for query in parsed.queries
-    ):
-        return True  # where no entry says it, a letter may
+    if any(query.in_letters for query in parsed.queries):
+        return True
     return not parsed.queries and intent.name not in {"greeting", "demographics"}
 
 

@@ -154,6 +154,9 @@ class Threshold:
         return f"{words[self.op]} {self.value}{unit}"
 
 
+_IN_LETTERS = {"for", "who", "where", "why", "why_end", "when_end", "found"}
+
+
 @value
 class Query:
     """One thing to look up. `last` is "the last so many", `None` where not asked.
@@ -174,6 +177,12 @@ class Query:
     field: str = ""
     unit: str = ""
     anchor: Anchor | None = None
+
+    @property
+    def in_letters(self) -> bool:
+        """True where a letter may say what no entry does: who, why, where, for what, till when."""
+        of_family = self.topic == "family_history" and self.ask == "any"
+        return of_family or self.ask in _IN_LETTERS or self.field in _IN_LETTERS
 
 
 @value

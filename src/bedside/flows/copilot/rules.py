@@ -5,6 +5,7 @@ from __future__ import annotations
 from bedside.core.turn import Draft
 from bedside.flows.copilot.elsewhere import names_another
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, parsed_of
+from bedside.flows.copilot.quoting import document_sentences
 from bedside.flows.copilot.tools.answering import answer_queries
 from bedside.flows.copilot.tools.reference import reference_draft
 from bedside.flows.flow import View
@@ -20,7 +21,7 @@ def rule_draft(view: View[Nothing]) -> Draft | None:
     """The answer of deterministic tools; `None` where they cannot take the whole question.
 
     A document uploaded or selected for this question may hold newer facts than the record, so then
-    rules do not answer.
+    rules do not answer. Nor do they where the record lacks what a document of the patient may say.
     """
     if view.plan.intent == "greeting":
         return Draft(text=_greeting(view))
@@ -34,7 +35,11 @@ def rule_draft(view: View[Nothing]) -> Draft | None:
     parsed = parsed_of(view)
     if names_another(view.request.text, parsed, record):
         return None  # "Asha Reddy's": a surname may be read as a word that is a slip away
-    return answer_queries(parsed.queries, record, today=view.opened.as_of)
+    draft = answer_queries(parsed.queries, record, today=view.opened.as_of)
+    if draft is None or not draft.missing:
+        return draft
+    may_stand = any(query.in_letters for query in parsed.queries) and document_sentences(view)
+    return None if may_stand else draft
 
 
 def _reference(view: View[Nothing]) -> Draft | None:
