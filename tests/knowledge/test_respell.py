@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from bedside.knowledge.document import Upload
 from bedside.knowledge.ingest import ingest
 from bedside.knowledge.needs import SearchNeed
-from bedside.knowledge.respell import respelt, unknown
+from bedside.knowledge.respell import as_written, respelt, unknown
 from bedside.knowledge.search import Knowledge
 from bedside.knowledge.writing import remove
 from bedside.storage.store import Store
@@ -44,7 +46,33 @@ def test_one_slip_finds_what_was_meant_at_the_first_search_and_the_next(room, do
 @pytest.mark.parametrize("typed", ["hypocalcaemia", "prednisone", "zzzzzzzz", "kneumonia"])
 def test_a_word_of_its_own_is_not_read_as_another(room, doctor, typed):
     first(room, doctor, "children")
-    assert respelt(typed, room.snapshots.held("clinic"), lambda _, name: name) == typed
+    assert respelt(typed, room.snapshots.held("clinic"), lambda _, name: (name,)) == typed
+
+
+@pytest.mark.parametrize("typed", ["retention", "feeding"])
+def test_a_word_is_not_read_as_one_that_is_like_it_without_its_ending(
+    room, store, clock, doctor, typed
+):
+    """Their stems are one letter from "recent" and "feet"."""
+    said = Upload(name="said.md", data=b"# Said\n\nA recent test of both feet.")
+    ingest(store, [said], tenant="clinic", clock=clock, embedder=EMBEDDER)
+    assert first(room, doctor, typed) != "said"
+
+
+@pytest.mark.parametrize("typed", ["fracturs", "fractrue", "fractrues"])
+def test_a_plurals_end_is_no_slip(room, doctor, typed):
+    assert first(room, doctor, typed) == "bones"
+
+
+def test_a_word_is_found_by_any_of_its_forms(room, store, clock, doctor):
+    page = b"# Crisis\n\nA hypertensive crisis.\n\n# Clinic\n\nTwo readings make hypertension."
+    ingest(store, [Upload(name="a.md", data=page)], tenant="clinic", clock=clock, embedder=EMBEDDER)
+    first(room, doctor, "children")
+    held = room.snapshots.held("clinic")
+    assert (
+        store.read_now(lambda c: respelt("Hypertention", held, partial(as_written, c)))
+        == "hypertension"
+    )
 
 
 def test_words_that_are_here_and_medicines_and_known_terms_are_no_slips(room, doctor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlalchemy import Connection, func, select
 
@@ -19,6 +19,8 @@ __all__ = ["as_written", "respelt", "unknown"]
 
 _LEAST = 6
 """Letters from which a word is long enough for one slip to leave it recognisable."""
+_READ = 20
+"""Passages that are read for how a stem is written: "hypertensive", or "hypertension"."""
 
 
 def unknown(text: str, segments: Sequence[Segment]) -> tuple[str, ...]:
@@ -38,16 +40,19 @@ def unknown(text: str, segments: Sequence[Segment]) -> tuple[str, ...]:
     )
 
 
-def respelt(text: str, segments: Sequence[Segment], written: Callable[[Segment, str], str]) -> str:
+def respelt(
+    text: str, segments: Sequence[Segment], written: Callable[[Segment, str], Iterable[str]]
+) -> str:
     """The text with each unknown word as the library's word one slip away, the one in most passages.
 
-    One letter changed, missing or too many, or two neighbours swapped; the first letter stays. Two slips
-    would make other words of many ("hypo-", "hyper-"). A word with none so near stays as it is.
+    One letter changed, missing or too many, or two neighbours swapped, a plural's end aside; the first
+    letter stays. Two slips would make other words of many ("hypo-", "hyper-"), and so would one in
+    what is left without endings ("retention", "recent"). A word with none so near stays as it is.
 
     Args:
         text: The query.
         segments: Where it is to be searched.
-        written: How a stem of a segment is written there.
+        written: The words of a segment that have a stem.
     """
     for word in unknown(text, segments):
         own = stem(word)
@@ -57,16 +62,22 @@ def respelt(text: str, segments: Sequence[Segment], written: Callable[[Segment, 
             for name in segment.spelt_like(own)
             if edits(own, name) == 1 and segment.holding(name)
         }
-        if near:
-            best = min(near, key=lambda name: (-frequency(segments, name), name))
-            text = re.sub(rf"(?i)\b{word}\b", written(near[best], best), text)
+        often = sorted(near, key=lambda name: (-frequency(segments, name), name))
+        whole = (other for name in often for other in written(near[name], name))
+        meant = next((other for other in whole if _is_slip(word, other)), None)
+        if meant is not None:
+            text = re.sub(rf"(?i)\b{word}\b", meant, text)
     return text
 
 
-def as_written(connection: Connection, segment: Segment, name: str) -> str:
-    """The first word of a living passage that has this stem; the stem itself where none is read."""
-    at = next(int(place) for place in segment.postings(name)[0] if segment.alive[place])
-    row = connection.execute(
+def _is_slip(word: str, other: str) -> bool:
+    return edits(word.removesuffix("s"), other.removesuffix("s")) <= 1
+
+
+def as_written(connection: Connection, segment: Segment, name: str) -> tuple[str, ...]:
+    """Words of living passages that have this stem, in order; as many passages are read as tell enough."""
+    held = [int(place) for place in segment.postings(name)[0] if segment.alive[place]][:_READ]
+    rows = connection.execute(
         select(
             chunk.c.section,
             func.substr(source.c.text, chunk.c.start + 1, chunk.c.end - chunk.c.start),
@@ -80,9 +91,10 @@ def as_written(connection: Connection, segment: Segment, name: str) -> str:
             )
         )
         .where(
-            chunk.c.tenant == segment.documents[int(segment.owner[at])].tenant,
-            chunk.c.id == segment.ids[at],
+            chunk.c.tenant.in_({segment.documents[int(segment.owner[at])].tenant for at in held}),
+            chunk.c.id.in_([segment.ids[at] for at in held]),
         )
-    ).first()
-    found = words(f"{row[0]} {row[1]}") if row else []
-    return next((word for word in found if stem(word) == name), name)
+        .order_by(chunk.c.tenant, chunk.c.id)
+    )
+    found = dict.fromkeys(word for row in rows for word in words(f"{row[0]} {row[1]}"))
+    return tuple(word for word in found if stem(word) == name)
