@@ -44,6 +44,9 @@ _THINKS = re.compile(
     rf"^{_DRESS}(?:{_NAMED}|thinking|thoughts?|reasoning|scratchpad|analysis|internal \w+){_DRESS}:",
     re.IGNORECASE | re.MULTILINE,
 )
+_JSON_FIELD = re.compile(
+    rf"[{{,]\s*\"(?:{_NAMED}|thinking|thoughts?|reasoning|scratchpad|analysis)\"\s*:", re.IGNORECASE
+)
 _PREFIX = re.compile(r"(?:<|&lt;)\s{0,3}/?\s{0,3}([A-Za-z]*)\Z", re.IGNORECASE)
 
 
@@ -122,6 +125,9 @@ class TagDecoder:
                 self._buffer = self._buffer[end:]
                 if name not in _WRAPS:
                     self._tag(name, close=close)
+                elif self._lead and not close:  # what stands before the answer is no part of it
+                    self._inside["thinking"] = self._inside.get("thinking", "") + self._lead
+                    self._lead, self._sound = "", False
 
     def _take(self, text: str) -> None:
         if not text:
@@ -263,11 +269,11 @@ def _squashed(text: str) -> str:
 def _after_thoughts(held: str, inside: dict[str, str]) -> str:
     """An answer without any tag: the paragraphs after its last field or label, all of it where it has none.
 
-    One that is a JSON object is what that object says to the person, and nothing where it says nothing.
+    One that is or holds a JSON object is what that object says to the person, and nothing where it says nothing.
     """
-    if held.lstrip().startswith("{"):
+    if held.lstrip().startswith("{") or _JSON_FIELD.search(held):
         try:
-            tree = json.loads(held)
+            tree = json.loads(held[held.find("{") : held.rfind("}") + 1])
         except (ValueError, RecursionError):
             return ""
         said = (tree.get(name) for name in (*_WRAPS, "text")) if isinstance(tree, dict) else ()
