@@ -6,7 +6,7 @@ import re
 
 from bedside.flows.companion.reading import Said
 
-__all__ = ["SUBSTANTIAL", "tells", "willing"]
+__all__ = ["SUBSTANTIAL", "holds_off", "tells", "willing"]
 
 SUBSTANTIAL = 8
 """Words from which a message tells something, whatever it is about."""
@@ -17,6 +17,11 @@ _WILLING = re.compile(
 _GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[,.! ]*")
 
 
+_HOLDS_OFF = re.compile(
+    r"\A(?:not (?:today|now|yet|ready|tonight|here)|(?:maybe|perhaps) (?:later|tomorrow|another)|we(?:'ll| will) see)\b|"
+    r"\bi(?:(?: don't| do not)(?: really)? (?:want|wish) to|(?:'m| am) not(?: really)? (?:ready|willing|going) to|"
+    r"(?:'d| would) rather not| won't| will not) (?:talk|speak|begin|start|discuss|do (?:this|it))\b(?! (?:to|with) (?!you\b))"
+)
 _WISHES_TO = re.compile(
     r"\b(?:like|want|willing|ready|happy|glad) to (?:start|begin|try|do (?:it|this))\b"
 )
@@ -29,10 +34,15 @@ def willing(text: str) -> bool:
     return bool(_WILLING.fullmatch(plain) or wishes)
 
 
+def holds_off(text: str) -> bool:
+    """Does a message say that its writer does not want to begin, or not now?"""
+    return bool(_HOLDS_OFF.search(text.strip().lower().replace("’", "'")))
+
+
 def tells(said: Said, other: str) -> bool:
     """Does a message tell of the difficulty: at some length, or of the two of them in a few words?"""
     plain = said.text.lower().replace("’", "'")
-    if said.question or said.process:
+    if said.question or said.process or holds_off(said.text):
         return False
     if len(plain.split()) >= SUBSTANTIAL:
         return True

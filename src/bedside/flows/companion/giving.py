@@ -181,17 +181,23 @@ def _before_offer(turn: Making) -> str:
     return turn.voice.reflection(turn.said) if turn.before.id not in {3, LAST} else ""
 
 
+_TEXT = (
+    r"(?:it|that|this|something|(?:a|an|the|my|one|some)(?: (?:first|last|second))? "
+    r"(?:text|draft|statement|need|proposal|words?|sentences?|line|wording|end|ending|beginning))"
+)
+"""What of a draft may be changed; all else that a person wants to change is their life."""
 _CHANGES_TO = re.compile(
-    r"(?:change|make|put|write|phrase|reword|rephrase|edit)(?: (?:it|that|this|the \w+|my \w+|draft-\w+))?"
-    r"(?: (?:to|as|like this|so|instead|say|read))*\s*(?::|,?\s*(?=[\"“'‘]))\s*(?P<text>.+)\Z",
+    r"(?:\A|[.!?,;] |\b(?:please|you|i'd|i would|to|let's|let us|and|no|yes|ok|okay) )"
+    r"(?:change|make|put|write|phrase|reword|rephrase|edit)"
+    rf"(?: (?:{_TEXT}|draft-\w+))?(?: (?:to|as|like this|so|instead|say|read))*\s*(?::|,?\s*(?=[\"“'‘]))\s*(?P<text>.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _CHANGES = re.compile(
-    r"\b(?:can|could|would) (?:you|we|i) (?:please |also |just )?(?:add|change|remove|reword|rewrite|rephrase|make it|take out|"
-    r"leave out|put in)\b|\bi(?:'d| would)? (?:want|like|need) to (?:add|change|reword|rewrite|rephrase)\b|"
-    r"\b(?:sounds?|is|seems|reads)(?: \w+)? too (?:\w+)\b|\b(?:sounds?|reads) (?:wrong|odd|weird|strange|stiff|false)\b|"
-    r"\bnot (?:what i (?:mean|meant|want|said)|how i (?:talk|speak|would say|'d say))\b|\bnot in my words\b|"
-    r"\A(?:please )?(?:add|reword|rewrite|rephrase|take out|leave out|change it|change that)\b"
+    r"(?:\b(?:can|could|would) (?:you|we|i)(?: please| also| just)?|\bi(?:'d| would)? (?:want|like|need) to|\A(?:please)?) ?"
+    rf"(?:(?:add|change|remove|reword|rewrite|rephrase|take out|leave out|put in) (?:{_TEXT}\b|[\"“'‘])|make it\b|(?:reword|rewrite|rephrase)\W*\Z)|"
+    rf"\b{_TEXT}(?:'s| is| sounds?| seems| reads)(?: \w+)? too (?:long|short|harsh|hard on|strong|weak|soft|formal|stiff|cold|"
+    r"vague|polite|direct|general)\b|\b(?:sounds?|reads) (?:too \w+|wrong|odd|weird|strange|stiff|false)\b|"
+    r"\bnot (?:what i (?:mean|meant|want|said)|how i (?:talk|speak|would say|'d say))\b|\bnot in my words\b"
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
-from bedside.flows.companion.beginning import SUBSTANTIAL, tells, willing
+from bedside.flows.companion.beginning import SUBSTANTIAL, holds_off, tells, willing
 from bedside.flows.companion.deeds import Deed, do, parse_act
 from bedside.flows.companion.gates import KIND_OF, confirms_heard, goes_along, stage_of
 from bedside.flows.companion.giving import give, orders_giving, theirs
@@ -125,7 +125,7 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     turn.begin()
     name, _, body = request.act[0].partition(":") if request.act else ("", "", "")
     body = request.act[1] if request.act else body
-    danger = danger_in(request.text if not name else body)
+    danger = danger_in(request.text if not name else body, safety)
     if danger is not None and danger.level == "stop":
         turn.put("mine", "halted", "set", danger.kind)
         text = turn.voice.say(safety["texts"][danger.kind], help=helped)
@@ -283,7 +283,7 @@ _TAKES_BACK = re.compile(
     r"(?:withdraw|take back) (?:my |the |draft-)?(?P<what>it|that|statement|need|proposal|text|[ab]\d+)"
     r"(?: (?:again|now|please|back|that i shared|i shared))*[ .!?]*|"
     r"(?:(?:please|now|no|yes|ok|i|i'd|want|would|like|wish|to|can|could|you|we|need|have)[, ]+)*"
-    r"take (?:my |the |draft-)(?P<that>statement|need|proposal|text|[ab]\d+) back(?: (?:again|now|please))*[ .!?]*"
+    r"take (?:my |the |draft-)?(?P<that>it|that|statement|need|proposal|text|[ab]\d+) back(?: (?:again|now|please))*[ .!?]*"
 )
 _KINDS = {"statement": "statement", "need": "need", "proposal": "agreement"}
 
@@ -294,6 +294,8 @@ def _takes_back(turn: Making) -> Move | None:
     own = [one for one in turn.state.shared.live() if one.author == turn.person]
     if found is None or not own:
         return None
+    if re.match(r"(?:can|could) (?:i|we)\b", found[0]):  # whether they may, and no order
+        return turn.made("told", fixed=turn.voice.pick("may_take_back"))
     what = found["what"] or found["that"]
     kind = _KINDS.get(what)
     named = [one for one in own if one.kind == kind or one.id == f"draft-{what}"]
@@ -411,7 +413,7 @@ def _onboarding(turn: Making, concern: str) -> Move:
         return _first(turn, concern)
     if said.process:
         text = _process(turn, turn.before)
-    elif said.no and not said.yes:
+    elif (said.no or holds_off(said.text)) and not said.yes:
         text = voice.pick("onboarding.refused")
     elif said.yes or willing(said.text) or tells(said, voice.other):
         turn.put("mine", "stage", "set", 1)

@@ -24,6 +24,12 @@ _PRIVATE = re.compile(
     r"\b(?:about|of|to) (?:me|you)\b"
 )
 """A request for the other's private words."""
+_WHO_READS = re.compile(
+    r"\b(?:will|can|does|do|could|would) (?!i\b|we\b|you\b)\w+ (?:ever )?(?:see|read|hear|know|find out)(?: about| any of| all of)? "
+    r"(?:(?:this|that|it|anything)(?: here| too| as well)?\W*\Z|what (?:i|we) (?:write|say|tell|said|wrote|told)\b|"
+    r"my (?:words|messages|texts?)\b)"
+)
+"""A question who else sees what is written here, and not what somebody sees of the person."""
 _BY_ONESELF = re.compile(
     r"\b(?:leave|left|let) (?:me|us|him|her|them) alone\b|\b(?:time|be|want|need) alone\b|"
     r"\b(?:can't|cannot|can not|couldn't|could not|unable to|able to)\b[^,.;]{0,40}\balone\b"
@@ -124,7 +130,7 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
         stop=bool(tokens) and len(tokens) <= _BRIEF_WORDS and has("stop"),
         skip=has("skip"),
         process=has("process"),
-        privacy=has("privacy"),
+        privacy=has("privacy") or bool(_WHO_READS.search(plain)),
         must=has("must"),
         foreign=has("invalid_memory") or bool(_PRIVATE.search(plain)),
         commitment=has("commitments"),
