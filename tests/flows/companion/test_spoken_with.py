@@ -56,6 +56,9 @@ def always(reply: str):
         ("It's that he decides alone and I find out.", "he decides alone and you find out"),
         ("like I said last time, I check her phone", "you check her phone"),
         ("I was there when my mother died.", "you were there when your mother died"),
+        ("He never asks what I think.", "he never asks what you think"),
+        ("I think about him all the time.", "you think about him all the time"),
+        ("I think he is afraid.", "he is afraid"),
     ],
 )
 def test_a_sentence_is_turned_to_you(said, given):
@@ -71,6 +74,7 @@ def test_a_sentence_is_turned_to_you(said, given):
         "The shopping, the tablets, the nights",
         "Lena's always on my back",
         "Let's have lunch together",
+        "So much has changed since the diagnosis",
     ],
 )
 def test_what_would_read_wrong_with_you_is_quoted(said):
@@ -86,6 +90,9 @@ def test_what_would_read_wrong_with_you_is_quoted(said):
         ("It helps if she tries and doesn't give up", "It helps if you try and don't give up"),
         ("I need Mia to see that she's not alone", "I need you to see that you're not alone"),
         ("I will write her a message every Friday", "I will write you a message every Friday"),
+        ("I need Mia this week, as a friend", "I need you this week, as a friend"),
+        ("I need her by my side", "I need you by my side"),
+        ("I wish she usually comes along", "I wish you usually come along"),
         (
             "I need help from my brother, he never calls",
             "I need help from my brother, he never calls",
@@ -295,6 +302,8 @@ def test_a_short_first_message_is_what_the_talk_begins_with(tmp_path):
     [
         ("I want to take back my statement", True),
         ("please withdraw it", True),
+        ("take it back", True),
+        ("Can I take back my statement?", False),
         ("Take my text back.", True),
         ("I said awful things that evening, I wish I could take it back.", False),
         ("He wants me to take back my statement and I will not.", False),
@@ -396,3 +405,84 @@ def test_thanks_for_a_statement_that_misses_something_receive_it_not(tmp_path):
         return await house.says("ben", "Thanks, but it misses how lonely I am.")
 
     assert through(tmp_path, story)["shares"][0]["state"] == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("said", "draft"),
+    [
+        ("He is too tired to listen.", None),
+        ("I need to change my job.", None),
+        ("I make 'mistakes' all the time, he says.", None),
+        ("My input: he should have asked.", None),
+        ("My sister would write: leave him.", None),
+        ("I want to change the last sentence.", None),
+        ("Please change my statement to: I see that you are worn.", "I see that you are worn."),
+        ("I'd put it like this: I see that you are worn.", "I see that you are worn."),
+    ],
+)
+def test_only_words_about_the_draft_change_it(tmp_path, said, draft):
+    async def story(house):
+        await house.both_heard()
+        await house.says("anna", draft="I imagine that you feel tired.")
+        return await house.says("anna", said)
+
+    turn = through(tmp_path, story)
+    assert turn["draft"]["text"] == (draft or "I imagine that you feel tired.")
+    assert ("let us get it right" in turn["answer"]) is (
+        said == "I want to change the last sentence."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "asks_who_reads"),
+    [
+        ("Does he see how tired I am?", False),
+        ("Why does he see everything as criticism?", False),
+        ("Will you tell me the truth?", False),
+        ("Can he see this?", True),
+        ("Will ben read what I write here?", True),
+        ("Do you tell him?", True),
+    ],
+)
+def test_what_somebody_sees_of_a_person_is_no_question_who_reads(tmp_path, said, asks_who_reads):
+    async def story(house):
+        await house.both_heard()
+        return await house.says("anna", said)
+
+    assert ("Nobody but you reads" in through(tmp_path, story)["answer"]) is asks_who_reads
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("said", "stage"),
+    [
+        ("I don't want to talk about him", 0),
+        ("Not today, he is here.", 0),
+        ("We will see.", 0),
+        ("I can't talk to him without shouting.", 1),
+        ("I don't talk much about us.", 1),
+    ],
+)
+def test_who_holds_off_has_not_begun(tmp_path, said, stage):
+    async def story(house):
+        await house.says("anna", "Hello")
+        return await house.says("anna", said)
+
+    assert through(tmp_path, story)["stage"] == stage
+
+
+@pytest.mark.requirement("CM-02")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '```json\n{"thinking": "zebra", "response": "Hi there."}\n```',
+        'Here is my reply:\n{"strategy": "zebra", "response": "Hi there."}',
+        "I must be careful, zebra.\n<response>Hi there.</response>",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_thoughts_before_or_beside_an_answer_without_tags_are_not_shown(answer, size):
+    decoder = TagDecoder()
+    for at in range(0, len(answer), size):
+        decoder.feed(answer[at : at + size])
+    assert decoder.finish().text.strip() == "Hi there."

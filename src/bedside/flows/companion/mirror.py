@@ -15,15 +15,15 @@ _FLIP = {
 }  # fmt: skip
 _OPENERS = re.compile(
     r"^(?:(?:hi|hello|hey|not really|yes|yeah|no|well|ok|okay|oh|honestly|anyway|actually|i mean|you know|(?:like|as) i "
-    r"(?:said|told you)(?: last time| before| earlier)?)[, ]*,[, ]*|(?:yes but|and|but|so|because|also|then|yeah|"
-    r"honestly|anyway|i think|i guess|i suppose|actually|i mean|you know|(?:it's|it is)(?: just| only| more)? that|"
-    r"if i had to guess)"
-    r"\b[,. ]+)",
+    r"(?:said|told you)(?: last time| before| earlier)?)[, ]*,[, ]*|(?:yes but|and|but|because|also|then|yeah|honestly|anyway|actually|"
+    r"you know|(?:it's|it is)(?: just| only| more)? that|if i had to guess)\b[,. ]+|"
+    r"(?:so|i (?:think|guess|suppose|mean))\b[,. ]+(?=(?:that )?(?:i|i'm|im|i've|i'd|he|he's|she|she's|they|we|it's|there|my|"
+    r"his|her|nobody|no one)\b))",
     re.IGNORECASE,
 )
 _CLOSERS = re.compile(
-    r",? (?:i think|i guess|i suppose|i know(?: that)?|i am sure|i'm sure|you know|or something|that's all|that is all|"
-    r"lol)\Z",
+    r", (?:i think|i guess|i suppose|i know(?: that)?|i am sure|i'm sure)\Z|,? (?:you know|or something|that's all|"
+    r"that is all|lol)\Z",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[\w'’]+|[^\w'’]+")
@@ -107,11 +107,17 @@ _BETWEEN = frozenset({
     "still",
 })  # fmt: skip
 _NO_NOUN = frozenset({
-    "a", "about", "after", "again", "alone", "an", "and", "as", "at", "because", "before", "but",
-    "every", "first", "for", "from", "how", "if", "in", "less", "me", "more", "my", "now", "on",
-    "or", "our", "so", "sometimes", "than", "that", "the", "to", "too", "us", "what", "when",
-    "whenever", "where", "while", "who", "with",
+    "a", "about", "after", "again", "alone", "an", "and", "around", "as", "at", "because", "before",
+    "beside", "but", "by", "every", "first", "for", "from", "here", "how", "if", "in", "into",
+    "less", "me", "more", "my", "near", "not", "now", "on", "or", "our", "over", "so", "sometimes",
+    "than", "that", "the", "there", "through", "to", "today", "together", "tonight", "too", "us",
+    "what", "when", "whenever", "where", "while", "who", "with", "without",
 })  # fmt: skip
+_CLAUSE_OPENS = frozenset({
+    "", "because", "but", "how", "if", "since", "so", "than", "that", "until", "what", "when",
+    "whenever", "where", "while", "why", "wish",
+})  # fmt: skip
+"""Words behind which the other's name is who does something; elsewhere something is done to them."""
 _SOMEBODY = re.compile(
     r"\b(?:my|our) (?:\w+ )?(?:mother|father|mum|mom|dad|sister|brother|son|daughter|friend|boss|doctor|neighbou?r|aunt|"
     r"uncle|cousin|child|kid|boy|girl)\b|(?<=[a-z,] )(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+"
@@ -161,10 +167,14 @@ def to_other(text: str, other: str) -> str:
             made = _TURNED.get(word, "you")
         elif word.endswith("n't") and turned and before in {"and", "or", "but"}:
             made = _VERBS.get(word, "")
-        elif subject and word not in _BETWEEN:
+        elif subject and word not in _BETWEEN and not word.endswith("ly"):
             made = _VERBS.get(word, _second(word))
+        subject = (
+            word in {"he", "she"}
+            or (word == other.lower() and before in _CLAUSE_OPENS)
+            or (subject and (word in _BETWEEN or word.endswith("ly")))
+        )
         turned, before = turned or word in {"he", "she"}, word
-        subject = word in {"he", "she", other.lower()} or (subject and word in _BETWEEN)
         if made:
             tokens[at] = _as(made, first=place == 0)
     return "".join(tokens)
