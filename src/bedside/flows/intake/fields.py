@@ -284,6 +284,7 @@ def _country_asked(field: Field, context: Context) -> Value | None:
         and not NOT_BEFORE.search(context.text[: one.start])
         and not _LIVED.search(_clause_before(context.text, one.start))
     ]
+    found = [one for one in found if _is_country(context.text, one)] or found  # "David said India"
     first = first_sentence(context.text)
     leads = [one for one in found if first[one.start : one.end].strip()]
     if len({one.value for one in leads}) == 1:
@@ -367,7 +368,8 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
             continue
         if any(s.start <= one.start < s.end for s in family) and not carer:
             continue
-        if carer and (_of_writer(text, one.start) or _of_their_kin(text, one.start)):
+        others = carer and (_of_writer(text, one.start) or _of_their_kin(text, one.start))
+        if others or persons.of_other(text, one.start, context.state):
             continue
         away = any(s.start <= one.start < s.end for s in denied)
         away |= one.value == "high blood pressure" and is_good(text, one.start)

@@ -59,7 +59,7 @@ _IS_NOT = re.compile(
 
 
 _PAID = re.compile(
-    r"\bpay(?:ing|s)?\b|\b(?:loans?|insured|insurers?|savings|employer|ministry|charity|donations?|crowdfunding)\b",
+    r"\bpay(?:ing|s)?\b|\b(?:loans?|insured|insurers?|savings|employer|ministry|charity|donations?|crowdfunding)\b|\bkhud (?:se )?(?:d|bhar)\w+",
     re.IGNORECASE,
 )
 
@@ -106,6 +106,8 @@ def own_means(field: Field, context: Context) -> Value | None:
         return None
     own = _OWN_MEANS.search(context.text)
     if own is None or question_at(context.text, own.start()):
+        return None
+    if _LACKS.search(context.text[: own.start()]):
         return None
     return Value(value="self", start=own.start(), end=own.end())
 
@@ -171,8 +173,12 @@ _OWN_MEANS = re.compile(
     re.IGNORECASE,
 )
 """Words of means that are one's own, where no other payer is named in the answer."""
+_LACKS = re.compile(
+    r"(?:\b(?:no|not|cannot|cant|never|without)|n['’]?t)\b[^.!?;,]*$", re.IGNORECASE
+)
 _GIVEN = re.compile(
-    r"\b(?:church|mosque|temple|synagogue|parish|n\.?g\.?o\.?|foundation|trust|donat\w+|donors?|sponsors?|sponsored|rais(?:e|ing)|well.?wishers|community)\b",
+    r"\b(?:church|mosque|temple|synagogue|parish|n\.?g\.?o\.?|foundation(?! of\b)|(?<!i )(?<!we )trust|donat\w+|donors?|sponsors?|sponsored|"
+    r"rais(?:e|ing)\b(?!.*\b(?:sell|loan))|well.?wishers|(?:the|our|my) community|community fund\w*)\b",
     re.IGNORECASE,
 )
 _COVERED = re.compile(
@@ -199,6 +205,7 @@ def choices_in(field: Field, text: str) -> list[Value]:
             )
             if name in field.choices
             for match in form.finditer(text)
+            if not question_at(text, match.start())
         ]
     for name, words in field.choices.items():
         more = _PAYS.get(name, ()) if field.id == "funding_source" else ()

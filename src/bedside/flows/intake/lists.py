@@ -51,7 +51,7 @@ def list_asked(field: Field, context: Context) -> Value | None:
     if declines(context.text):
         return None
     if _keeps(field):
-        left_out = excepted(context.text, allergies="allerg" in field.id)
+        left_out = _left_out(field, context)
         if left_out is not None:
             return left_out
     free = list_free(field, context)
@@ -72,11 +72,20 @@ def list_asked(field: Field, context: Context) -> Value | None:
     if parts and _HAS_NONE.search(left[parts[0][0] : parts[0][1]]):
         return Value(value=(), start=start, end=end)
     for start, end in parts:
+        if persons.of_other(left, end - 1, context.state):
+            continue
         clause = " " * start + left[start:end] + " " * (len(left) - end)
         found = _listed(clause, context, end=_sentence_end(left, start))
         if found is not None:
             return found
     return None
+
+
+def _left_out(field: Field, context: Context) -> Value | None:
+    found = excepted(context.text, allergies="allerg" in field.id)
+    if found is None or persons.of_other(context.text, found.end - 1, context.state):
+        return None
+    return found
 
 
 def _keeps(field: Field) -> bool:
@@ -182,11 +191,11 @@ def list_free(field: Field, context: Context) -> Value | None:
             return over(tuple(dict.fromkeys(text[a:b].casefold() for a, b in here)), here)
     none = _none_named(field, text)
     if _keeps(field) and (none is not None or _ILL_BORNE.search(text)):
-        left_out = excepted(text, allergies="allerg" in field.id)
+        left_out = _left_out(field, context)
         if left_out is not None:
             return left_out
     if "allerg" in field.id:
-        found = _not_borne(text)
+        found = _not_borne(context)
         if found is not None:
             return found
     taken = _taken(context) if "medic" in field.id or "drug" in field.id else None
@@ -226,10 +235,14 @@ _FOR_NOW = re.compile(
 )
 
 
-def _not_borne(text: str) -> Value | None:
-    """What somebody is allergic to, or cannot have: the latter only of a known substance."""
-    for match in _NOT_BORNE.finditer(text):
-        start, end = match.span("w")
+def _not_borne(context: Context) -> Value | None:
+    """What the patient is allergic to, or cannot have: the latter only of a known substance."""
+    text = context.text
+    at = 0
+    while match := _NOT_BORNE.search(text, at):
+        at, (start, end) = match.start("w"), match.span("w")
+        if persons.of_other(text, start, context.state):
+            continue
         denied = any(
             one.kind == "negated" and one.start <= start < one.end
             for one in judged(text)

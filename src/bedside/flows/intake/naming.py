@@ -69,6 +69,7 @@ _NOT_A_NAME = re.compile(
 
 
 _TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
+_PROPER = re.compile(r"^\W*[A-Z][^\W\d_'’]*(?:[\s'’-]+[A-Z][^\W\d_'’]*){1,3}\W*$")
 _PLAINLY = re.compile(r"^\W*(?:i am|just|only|simply)\s+", re.IGNORECASE)
 _SIGN_OFF = re.compile(
     r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please)\s*$", re.IGNORECASE
@@ -122,6 +123,13 @@ def name_asked(field: Field, context: Context) -> Value | None:
         short = replace(short, value=str(short.value)[: cut.start()], end=short.start + cut.start())
     if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
         return None
-    if countries(first) or conditions(first) or disagrees(first) or _NOT_A_NAME.search(first):
+    if conditions(first) or disagrees(first):
+        return None
+    # "Mary Hull", "An Nguyen": who writes several words as names are written tells a name.
+    proper = _PROPER.match(first) is not None and "?" not in context.text
+    places = [(one.start, one.end) for one in countries(first)]
+    if places and not (proper and without(first, places).strip(" .,")):
+        return None
+    if not proper and _NOT_A_NAME.search(first):
         return None
     return None if WHEN.search(first) else _named(short)

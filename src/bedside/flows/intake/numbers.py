@@ -74,7 +74,7 @@ _AGE = tuple(
         r"(?<![\w-])(?P<n>\d{1,3})\s*(?:y/?o|yo|y\.o\.)\b",
         rf"\bage(?:d)?(?:\s+is|\s*[:=]|\s+of)?\s+(?P<n>{_N})\b",
         r"(?<![\w-])(?P<n>\d{2})\s?(?:/\s?)?(?:[MF]|male|female|man|woman)(?![\w])",
-        rf"\b{RELATIVE},?\s+(?P<n>\d{{2,3}})\s*(?:yrs?|years?)(?=\s*(?:[.,;]|$))",
+        rf"\b{RELATIVE},?\s+(?P<n>\d{{2,3}})\s*(?:yrs?|years?|saal)(?=\s*(?:[.,;]|$|k[aei]\b))",
         rf"\b(?:my|our)\s+(?:\w+\s+)?{RELATIVE}(?:,|\s*\()\s*(?P<n>\d{{1,3}})(?=\s*[,)])",
         rf"\b{RELATIVE}(?:'s|’s| is| has just turned| just turned| turned)\s+(?:now |about |almost |nearly |only )?(?P<n>\d{{2,3}})(?=\s*(?:$|[.,;!?)]|and\b|but\b|now\b|years?\b))",
         r"(?:^|(?<=\s))(?:im|i am)\s+(?P<n>\d{2})(?=\s+(?:btw|by the way)\b)",

@@ -8,7 +8,7 @@ from bedside.flows.intake.answers import statements
 from bedside.flows.intake.lexicon import RELATIVE
 from bedside.sop.state import State
 
-__all__ = ["is_carer", "of_somebody", "who"]
+__all__ = ["is_carer", "of_other", "of_somebody", "who"]
 
 _CARER = re.compile(
     rf"\b(?:for|on behalf of|about|regarding|behalf of)\s+(?:my|our|a|his|her)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b"
@@ -43,7 +43,7 @@ _SELF = re.compile(
 )
 _SUBJECT = re.compile(
     rf"(?:(?:^|(?<=[.!?,;:]))\W*|\b(?:my|our)\s+(?:[\w-]+\s+){{0,4}}?)(?:{RELATIVE}|chacha|amma|appa|abba|ammi|lola|lolo)\b(?!\s*,)"
-    r"(?!(?:'s|’s)?\s+(?:\w+\s+)?(?:said|says|told|thinks|recommended|suggested|gave|asked|works|lives|pays?|paid|will|died|passed|had (?:the same|it|one|hers|his|chicken)|reports?|is (?:a|an|also a) \w+))",
+    r"(?!(?:'s|’s)?\s+(?:\w+\s+)?(?:said|says|told|thinks|recommended|suggested|gave|asked|found|sent|brought|drives|works|lives|pays?|paid|will|died|passed|had (?:the same|it|one|hers|his|chicken)|reports?|is (?:a|an|also a) \w+))",
     re.IGNORECASE,
 )
 """A message that begins with a relative, and goes on to say what is wrong."""
@@ -51,6 +51,7 @@ _COMPLAINT = re.compile(
     r"\b(?:knees?|hips?|eyes?|cataracts?|cataratas|heart|bypass|surgery|operation|operated|ivf|acl|replace\w*|stones?|blind|see|walk\w*|limping|angio\w*)\b",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[.!?]\s")
 _FIRST_WORDS = 60
 NEAR = 40
 _ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
@@ -59,7 +60,8 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _ME = re.compile(
-    r"^\W*(?:(?:hmm+|oh|ok|so|well|it's|for|just|only|4)\W+)*(?:me|myself)(?=\s*[.!,;]|\W*$)",
+    r"^\W*(?:(?:hmm+|oh|ok|so|well|it's|it is|for|just|only|4)\W+)*(?:me|myself)(?=\s*[.!,;]|\W*$)"
+    r"(?!.*\bfor (?:my|our|his|her)\b)",
     re.IGNORECASE,
 )
 """The whole first answer; whoever is told of behind it is somebody else."""
@@ -71,22 +73,35 @@ _SOMEBODY = re.compile(
     rf"(?:\b(?:my|our|her|his|the)\s+(?:\w+\s+)?|(?:^|[.,;!?])\s*){RELATIVE}\b[^.!?;]*$",
     re.IGNORECASE,
 )
+_KIN_IS = re.compile(
+    rf"(?:^|[.,;:!?(]|\b(?:but|and|because|since|as|though|although|no|yes))\s*(?:(?:only|just|also)\s+)?"
+    rf"(?:(?:my|our|his|her|their)\s+(?:\w+\s+)?)?(?P<r>{RELATIVE})(?:['’]?s)?\s+"
+    r"(?:is|was|are|were|has|had|have|got|gets|takes?|took|died|also|can(?:'t|not)|react(?:s|ed)?|suffers?|allergic|on)\b"
+    r"(?!.*\b(?:i|i'm|im|i've|me|my|we)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A relative of whom a sentence goes on to speak, and of nobody else."""
+_BESIDE = re.compile(r"brother|sister|uncle|aunt|cousin|niece|nephew|friend", re.IGNORECASE)
+"""Relatives by one word alone: a father may be "papa" elsewhere."""
 _PRONOUN = re.compile(r"\b(?:he|she)(?:'s| is)?\s*(?:\w+\s+)?$", re.IGNORECASE)
 _KIN = re.compile(rf"\b{RELATIVE}\b", re.IGNORECASE)
 
 
 def who(text: str, *, asked: bool) -> tuple[str, int, int] | None:
     """("patient" or "carer", start, end) where the words say so."""
-    if (found := _CARER.search(text)) and not (asked and _BOTH.search(text)):
+    me = (_BOTH.search(text) or _ME.match(text)) if asked else None
+    if (found := _CARER.search(text)) and not me:
         return "carer", found.start(), found.end()
-    if asked and (found := _BOTH.search(text) or _ME.match(text)):
-        return "patient", found.start(), found.end()
+    if me:
+        return "patient", me.start(), me.end()
     if asked and (found := _OTHER.search(text) or _ONE.search(text) or _BARE_ONE.search(text)):
         return "carer", found.start(), found.end()
     own = _PATIENT.search(text)
     lead = text[:_FIRST_WORDS]
-    if own is None and (found := _SUBJECT.search(lead)) and _COMPLAINT.search(text, found.end()):
-        return "carer", found.start(), found.end()
+    if own is None and (found := _SUBJECT.search(lead)):
+        ends = _STOP.search(text, found.end())
+        if _COMPLAINT.search(text, found.end(), ends.start() if ends else len(text)):
+            return "carer", found.start(), found.end()
     if found := own:
         said = next(text[a:b] for a, b in statements(text) if a <= found.start() < b)
         if asked or not re.search(rf"\b{RELATIVE}\b", said, re.IGNORECASE):
@@ -114,3 +129,16 @@ def of_somebody(text: str, at: int) -> bool:
     if _SOMEBODY.search(lead):
         return True
     return _PRONOUN.search(lead) is not None and _KIN.search(text) is not None
+
+
+def of_other(text: str, at: int, state: State) -> bool:
+    """Is what is told there a relative's, who is not the patient: "my brother is allergic to"?
+
+    Where somebody else is the patient, only of relatives that no other word may mean.
+    """
+    lead = next((text[a:at] for a, b in statements(text) if a <= at < b), "")
+    found = list(_KIN_IS.finditer(lead))
+    if not found or not is_carer(text, state):
+        return bool(found)
+    kin, said = found[-1]["r"].casefold(), state.get("who").said.casefold()
+    return _BESIDE.search(kin) is not None and kin not in said and _KIN.search(said) is not None

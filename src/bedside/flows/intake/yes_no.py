@@ -88,7 +88,8 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
     if (
         re.search(r"\b(?:before|ever|earlier|previous|recent|last|been done)\b", past)
-        and _HAPPENED.search(text)
+        and (happened := _HAPPENED.search(text)) is not None
+        and not _TO_DO.search(text[: happened.start()])
         and not disagrees(text)
     ):
         return Value(value=True, start=start, end=end)
@@ -271,6 +272,8 @@ _NO_SURGERY = re.compile(
 
 _AGAIN = re.compile(r"\b(?:revision|redo|repeat|second)\b", re.IGNORECASE)
 """What is wished for again was had before."""
+_TO_DO = re.compile(r"\b(?:needs?|wants?|get|getting)\b[^.!?,;]{0,8}$", re.IGNORECASE)
+"""Before what has not happened yet: "I need it done"."""
 _WISHED = re.compile(
     r"\b(?:get|getting|become|becoming|fall|falling|trying|try|tried|hope|hoping|avoid|want|wants|needs?|requires?)\b[^.!?,;]{0,12}$",
     re.IGNORECASE,
@@ -312,6 +315,7 @@ def boolean_free(field: Field, context: Context) -> Value | None:
         spot
         for spot in spots
         if not question_at(text, spot[0])
+        and not persons.of_other(text, spot[0], context.state)
         and (
             _AGAIN.search(text[spot[0] : spot[1]])
             or not _WISHED.search(text[max(0, spot[0] - 25) : spot[0]])
