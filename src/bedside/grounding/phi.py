@@ -123,10 +123,17 @@ _LONGEST_NAME = 8  # words
 
 
 @lru_cache(maxsize=8)
-def _phrases(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-    """Names as tuples of words. Kept, because a tenant's list is long and asked for at every turn."""
+def _phrases(names: tuple[str, ...]) -> tuple[frozenset[tuple[str, ...]], dict[str, set[int]]]:
+    """Names as tuples of words, and how many words the names have that begin with a word.
+
+    Kept, because a tenant's list is long and asked for at every turn.
+    """
     found = (tuple(_WORDS.findall(name.lower())) for name in names)
-    return frozenset(words for words in found if 0 < len(words) <= _LONGEST_NAME)
+    phrases = frozenset(words for words in found if 0 < len(words) <= _LONGEST_NAME)
+    sizes: dict[str, set[int]] = {}
+    for words in phrases:
+        sizes.setdefault(words[0], set()).add(len(words))
+    return phrases, sizes
 
 
 def names_in(text: str, names: tuple[str, ...]) -> set[str]:
@@ -139,10 +146,13 @@ def names_in(text: str, names: tuple[str, ...]) -> set[str]:
     Returns:
         The names found, in lower case, their words joined by single blanks.
     """
-    wanted = _phrases(names)
+    wanted, sizes = _phrases(names)
     if not wanted:
         return set()
     words = _WORDS.findall(text.lower())
-    sizes = range(1, _LONGEST_NAME + 1)
-    runs = (tuple(words[at : at + size]) for at in range(len(words)) for size in sizes)
+    runs = (
+        tuple(words[at : at + size])
+        for at, first in enumerate(words)
+        for size in sizes.get(first, ())
+    )
     return {" ".join(run) for run in runs if run in wanted}
