@@ -101,6 +101,13 @@ def test_nystatin_is_no_warning_beside_a_statin(record, asked):
         "hba1c for mary smith",
         "what's José García's HbA1c",
         "HbA1c for José García",
+        "her husband's HbA1c",
+        "her mother's latest potassium?",
+        "HbA1c of her husband",
+        "O'Brien's HbA1c",
+        "Patel's allergies",
+        "jenny's hba1c",
+        "HbA1c of Miguel",
     ],
 )
 def test_one_foreign_word_in_a_name_makes_it_somebody_elses(full, text):
@@ -120,6 +127,19 @@ def test_one_foreign_word_in_a_name_makes_it_somebody_elses(full, text):
         "signs of Guillain Barre's syndrome",
         "Is Asha Rao's HbA1c rising",
         "what did Dr. Karen Smith's letter say about HbA1c?",
+        "Asha's HbA1c",
+        "HbA1c for asha",
+        "patient's HbA1c",
+        "today's BP",
+        "HbA1c for diabetes",
+        "Dr Patel's HbA1c target",
+        "is Ringer's lactate safe with her potassium",
+        "is she on Yasmin",
+        "her husband's worry about her HbA1c",
+        "does her mother's diabetes matter",
+        "St John's wort and her HbA1c",
+        "Sjogren's and her HbA1c",
+        "mother's BP",
     ],
 )
 def test_capitalised_illnesses_are_nobody(full, text):
