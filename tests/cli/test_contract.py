@@ -281,7 +281,8 @@ def test_an_error_is_one_document_with_type_title_and_detail(
 def test_without_json_an_error_is_on_standard_error_alone(run: Run) -> None:
     ran = run("ask", "hi", "--patient", "nobody")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "Not found. No patient 'nobody'. `bedside patients` lists them.\n"
+    said = "No patient of that name (6 characters). `bedside patients` lists them."
+    assert ran.err == f"Not found. {said}\n"
 
 
 def test_a_budget_that_the_protected_blocks_exceed_names_them(

@@ -144,7 +144,7 @@ def test_the_official_client_shows_our_words_for_an_error(openai):
     with pytest.raises(NotFoundError) as failed:
         openai.chat.completions.create(model="gpt-9", messages=MESSAGES)
     assert failed.value.body["message"] == (
-        "No model 'gpt-9'. Use bedside/copilot, bedside/briefing."
+        "No model of that name (5 characters). Use bedside/copilot, bedside/briefing."
     )
 
 

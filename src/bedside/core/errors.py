@@ -92,23 +92,23 @@ class BudgetTooSmall(CallerError):
         self.needed, self.available, self.blocks = needed, available, dict(blocks)
 
 
-_IDENT = re.compile(r"[\w.:+-]{1,100}(?:/[\w.-]{1,100})?")
-_PERSONAL = re.compile(r"\A[\d./+-]+\Z")
-"""Digits and separators: a date, a telephone or a social security number."""
+_OPAQUE = re.compile(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+    r"|(?:(?:case|companion|decision|fact|session|turn)-)?(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{16,64}"
+)
+"""What Bedside makes: a UUID or a hash, alone or behind its kind. No name and no date has its form."""
 
 
 class NotFound(CallerError):
     """A named thing does not exist, or is outside the caller's scope (the two look alike).
 
-    A name that has not the form of an identifier may be text of a patient, and is not repeated.
+    A name that is no opaque identifier may be a person's or hold a date of birth: its length is said.
     """
 
     title = "Not found"
 
     def __init__(self, kind: str, name: str, *, hint: str = "") -> None:
-        told = (
-            repr(name) if _IDENT.fullmatch(name) and not _PERSONAL.search(name) else "of that name"
-        )
+        told = f"{name!r}" if _OPAQUE.fullmatch(name) else f"of that name ({len(name)} characters)"
         super().__init__(f"No {kind} {told}." + (f" {hint}" if hint else ""))
         self.kind, self.name = kind, name
 
