@@ -34,6 +34,10 @@ def titles(text: str) -> list[tuple[str, str]]:
         ("**Assessment**\nCough.\n", [("Assessment", "markdown")]),
         ("Assessment\n----------\nCough.\n", [("Assessment", "markdown")]),
         ("1. MEDICATIONS\nAspirin.\n", [("MEDICATIONS", "numbered")]),
+        ("Seen.\nA/P: Bronchitis.\n", [("Overview", "start"), ("A/P", "label")]),
+        ("A&P\nBronchitis.\n", [("A&P", "capitals")]),
+        ("A & P:\nBronchitis.\n", [("A & P", "capitals")]),
+        ("Impression/Plan: Bronchitis.\n", [("Impression/Plan", "label")]),
         ("Family History\n\nMother had a stroke.\n", [("Family History", "name")]),
         ("HPI: Cough.\nROS: Negative.\n", [("HPI", "label"), ("ROS", "label")]),
         (

@@ -132,6 +132,7 @@ _MODIFIERS = _set(
     disposition planning diagnosis diagnoses condition i ii iii iv v delivery"""
 )  # fmt: skip
 _SPLIT = re.compile(r"[\s/,&()+–-]+")
+_A_P = re.compile(r"a ?[/&] ?p")
 _ALONE = frozenset({"reason", "status", "list", "note", "details", "detail", "signs", "loss", "output",
                     "counts", "estimated", "position", "problem", "data", "visit", "events", "orders",
                     "surgery", "comment", "title", "objective data", "description", "condition",
@@ -176,7 +177,7 @@ def is_known_title(title: str, *, alone: bool = False) -> bool:
     words = [word for word in _SPLIT.split(plain) if word]
     if not words or plain in _SYSTEM_NAMES:
         return bool(words) and not alone
-    whole = plain in _HEADS
+    whole = plain in _HEADS or _A_P.fullmatch(plain) is not None
     return whole or (
         any(word in _HEADS for word in words)
         and all(word in _HEADS or word in _MODIFIERS for word in words)
