@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         from bedside.cli.measure import measure
 
         return measure(options, settings)
-    if name in ("erase", "backup", "restore", "migrate-store"):
+    if name in ("erase", "remove", "backup", "restore", "migrate-store"):
         from bedside.cli.keeping import keep
 
         return keep(options, settings)

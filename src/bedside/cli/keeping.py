@@ -1,4 +1,4 @@
-"""`erase`, `backup`, `restore`, `migrate-store`: keeping data, and not keeping it."""
+"""`erase`, `remove`, `backup`, `restore`, `migrate-store`: keeping data, and not keeping it."""
 
 from __future__ import annotations
 
@@ -64,6 +64,13 @@ def _receipt(receipt: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+async def _remove(engine: Engine, options: argparse.Namespace, who: Who) -> int:
+    gone = await engine.remove_document(options.document, who)
+    await engine.texts.embed_waiting(progress=progress)  # an outside index learns of it
+    out(options, gone, f"Removed: {gone['document_id']}, {gone['editions']:,} editions")
+    return DONE
+
+
 async def _backup(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     made = await backup(engine, Path(options.file), who, force=options.force)
     rows = sum(made["rows"].values())
@@ -120,6 +127,7 @@ def _tell(table: str, done: int, total: int) -> None:
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "erase": _erase,
+    "remove": _remove,
     "backup": _backup,
     "migrate-store": _migrate,
 }

@@ -23,8 +23,8 @@ __all__ = ["BENCHES", "COMMANDS", "EVALS", "Parser", "build_parser"]
 
 COMMANDS = (
     "demo", "import", "patients", "attach", "ingest", "search", "ask", "context", "source", "cost",
-    "audit", "erase", "backup", "restore", "migrate-store", "schema", "doctor", "serve", "worker",
-    "brief", "mcp", "eval", "bench",
+    "audit", "erase", "remove", "backup", "restore", "migrate-store", "schema", "doctor", "serve",
+    "worker", "brief", "mcp", "eval", "bench",
 )  # fmt: skip
 
 
@@ -166,6 +166,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
 def _add_keeping(command: Callable[[str, str], Any]) -> None:
     erase = command("erase", "remove a patient from every store, and prove it")
     erase.add_argument("patient", metavar="PATIENT")
+
+    remove = command("remove", "remove a document of the knowledge with all its editions")
+    remove.add_argument("document", metavar="DOCUMENT", help="its id")
 
     backup = command("backup", "write one verified file that holds the home")
     backup.add_argument("file", metavar="FILE", help="the backup to write")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -138,20 +138,30 @@ class Knowledge:
                     self._store.read_now(partial(held.settle, tenant=name))
         return count
 
-    def remove_now(self, tenant: str, document: str) -> int:
+    def remove_now(
+        self, tenant: str, document: str, *, noted: Callable[[Connection], object] | None = None
+    ) -> int:
         """Remove a document of a tenant's knowledge with all its editions; how many went.
 
         Its rows go, and with them every file that was made of them, of this process and of others; a
         process that holds them in memory drops them before it answers again. 0 where there is none of that
-        name; a patient's document is none.
+        name; a patient's document is none, nor is a note, or a rule of a table that ships. `noted` is
+        called in the same transaction where there is one.
         """
 
         def work(connection: Connection) -> int:
             shared = select(source.c.id).where(
-                source.c.tenant == tenant, source.c.id == document, source.c.patient.is_(None)
+                source.c.tenant == tenant,
+                source.c.id == document,
+                source.c.kind == "guideline",
+                source.c.patient.is_(None),
+                source.c.id.not_like("pack:%"),
             )
-            there = connection.execute(shared).first() is not None
-            return remove(connection, tenant, document) if there else 0
+            if connection.execute(shared).first() is None:
+                return 0
+            if noted is not None:
+                noted(connection)
+            return remove(connection, tenant, document)
 
         gone = self._store.write_now(work)
         self.snapshots.discard(tenant)

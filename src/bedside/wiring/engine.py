@@ -210,6 +210,11 @@ class Engine:
         """Add knowledge from uploads."""
         return await self.texts.ingest_bytes(files, who, meta=meta or {})
 
+    async def remove_document(self, document: str, who: Who) -> dict[str, Any]:
+        """Remove a document of the knowledge, for good: no search finds it, no citation opens it."""
+        self.needs_role(who, "admin")
+        return await self.texts.remove(document, who)
+
     async def knowledge(self, who: Who) -> list[dict[str, Any]]:
         """The knowledge that is here."""
         return await self.store.read(lambda c: reading.read_knowledge(c, who=who))

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from bedside.context.tokens import o200k
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
-from bedside.core.errors import BadInput, BedsideError, OutsideError
+from bedside.core.errors import BadInput, BedsideError, NotFound, OutsideError
 from bedside.core.ids import PatientId
 from bedside.knowledge.index.protocol import VectorIndex
 from bedside.knowledge.ingest import (
@@ -232,6 +232,30 @@ class Texts:
             "ids": list(report.ids),
             "warnings": list(report.warnings),
         }
+
+    async def remove(self, document: str, who: Who) -> dict[str, Any]:
+        """Remove a document of the tenant's knowledge with all its editions.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+
+        def noted(connection: Connection) -> None:
+            access.note(
+                connection,
+                tenant=who.tenant,
+                actor=who.actor,
+                action="erase",
+                at=self._clock.now(),
+                purpose=f"document {document}",
+            )
+
+        gone = await asyncio.to_thread(
+            self._knowledge.remove_now, who.tenant, document, noted=noted
+        )
+        if not gone:
+            raise NotFound("document", document, hint="`GET /v1/documents` lists them.")
+        return {"document_id": document, "editions": gone}
 
     # ---- a patient's documents in
 

@@ -82,6 +82,13 @@ async def documents(request: Request, who: Caller) -> Response:
     return Response(await engine.knowledge_json(who), media_type="application/json")
 
 
+@router.delete("/documents/{document}")
+async def remove(document: str, request: Request, who: Caller) -> dict[str, Any]:
+    """Remove a document of the knowledge with all its editions, for good."""
+    engine: Engine = request.app.state.engine
+    return await engine.remove_document(document, who)
+
+
 @router.get("/sources/{source}")
 async def source(
     source: str,
