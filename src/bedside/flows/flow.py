@@ -76,13 +76,18 @@ class Opened(Generic[S]):
 
 @value
 class View(Generic[S]):
-    """All that a flow may look at. `done` holds the checked results of earlier steps."""
+    """All that a flow may look at. `done` holds the checked results of earlier steps.
+
+    `once` is where a flow's pure functions put what they would work out again from the same
+    values; it goes with the turn, and so does what it holds of a patient.
+    """
 
     request: TurnRequest
     opened: Opened[S]
     plan: Plan
     gathered: Gathered
     done: tuple[Done[S], ...] = ()
+    once: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @value

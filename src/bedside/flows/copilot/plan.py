@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
@@ -199,10 +199,18 @@ def hits_of(view: View[Nothing], corpus: str) -> Hits | None:
 
 
 def parsed_of(view: View[Nothing]) -> Parsed:
-    """The question as read with the names that stand in this patient's record."""
+    """The question as read with the names that stand in this patient's record.
+
+    A turn asks for it some twenty times, so it is kept until a wider record is fetched.
+    """
     record = facts_of(view)
+    for_record, kept = view.once.get("parsed", (None, None))
+    if kept is not None and for_record is record:
+        return cast("Parsed", kept)
     words = record_lexicon(record.facts, people=(record.person.name,)) if record else None
-    return _read(view.request.text, view.opened, words)
+    read = _read(view.request.text, view.opened, words)
+    view.once["parsed"] = (record, read)
+    return read
 
 
 def second_round(view: View[Nothing]) -> tuple[Need[Any], ...]:
