@@ -108,7 +108,6 @@ _NEEDS_PLAN = frozenset(
 _PUSHES = frozenset(
     {"push", "shove", "throw", "drag", "slam", "grab", "yank", "trip", "knock", "pin", "strike"}
 )
-_ON_PURPOSE = frozenset({"purpos", "deliber", "intent"})
 _ENDS = frozenset(".!?\n")
 
 
@@ -121,7 +120,7 @@ def framed(message: str) -> tuple[list[Framed], list[Span]]:
     found = _lexicon().found(words)
     if not found:
         return [], []
-    idioms = [] if _ON_PURPOSE & {word.stem for word in words} else found.get("idiom", [])
+    idioms = [] if "on_purpose" in found else found.get("idiom", [])
     games = found.get("playful", [])
     dangers = [*_standing(words, found, idioms, games), *_blows(words, found, [*games, *idioms])]
     return dangers, [(words[a].start, words[b - 1].end) for a, b in games]
@@ -229,7 +228,10 @@ def _has_other(words: Sequence[Word], found: Found, start: int, end: int, by: st
     """Is there somebody else in the sentence who may have done it?"""
     if by == "other":
         return True
-    people = {n for name in ("adult", "by_person") for n, _ in found.get(name, ())}
+    driven = {n for n, _ in found.get("vehicle", ())}
+    people = {n for n, _ in found.get("adult", ())} | {
+        n for n, after in found.get("by_person", ()) if not driven & set(range(n, after + 2))
+    }
     for n in range(max(0, start - 14), min(len(words), end + 4)):
         if n in people or words[n].text in {"he", "she", "they", "him", "his", "you"}:
             return True

@@ -50,7 +50,8 @@ def doer(words: Sequence[Word], found: Found, at: int) -> Party:
     people = {start: "child" for start, _ in found.get("child", ())}
     people |= {start: "other" for start, _ in found.get("adult", ())}
     things = {start for start, _ in found.get("thing", ())}
-    near = True
+    vehicles = {start for start, _ in found.get("vehicle", ())}
+    near, driven = True, False
     for n in range(at - 1, max(-1, at - 1 - _REACH), -1):
         word = words[n].text
         if word in _MARKS:
@@ -61,7 +62,8 @@ def doer(words: Sequence[Word], found: Found, at: int) -> Party:
             return "other"
         if word in {"and", "or", ",", "but"} or word.startswith("threat"):
             near = False
-        if word in _THINGS and near:
+        driven |= n in vehicles
+        if near and (word in _THINGS or n in vehicles):
             return "thing"
         if near and word not in _HELPS and word != "," and not word.endswith("ly"):
             if n and words[n - 1].text in _DETERMINERS:
@@ -69,7 +71,7 @@ def doer(words: Sequence[Word], found: Found, at: int) -> Party:
             near = False
             if n == 0 or words[n - 1].text in _MARKS:  # a bare word that opens: a name
                 return "thing" if n in things else "other" if word.isalpha() else "unsaid"
-    return "unsaid"
+    return "thing" if driven else "unsaid"
 
 
 def blow(words: Sequence[Word], found: Found, verb: tuple[int, int]) -> tuple[Party, Party, int]:
@@ -100,9 +102,11 @@ def _taken(words: Sequence[Word], found: Found, at: int) -> tuple[Party, int] | 
         for n in range(at + 1, min(at + 4, len(words))):
             if n in children:
                 return "child", n + 1
-            if n in adults:
+            if n in adults or words[n].text in _KINDRED:
                 return "other", n + 1
             if words[n].text in _BODY and word in {"my", "his", "her", "their"}:
+                if _bumped(words, at):
+                    return "reflexive", n + 1
                 return ("self" if word == "my" else "other"), n + 1
             if words[n].text in _MARKS:
                 break
@@ -112,6 +116,14 @@ def _taken(words: Sequence[Word], found: Found, at: int) -> tuple[Party, int] | 
     if at in adults and word in _KIN:
         return "other", at + 1
     return None
+
+
+def _bumped(words: Sequence[Word], at: int) -> bool:
+    """Is it one's own head, hand or knee that one hit: "she hit her head"?"""
+    if at < 2 or words[at].text not in _OWNERS or words[at - 1].stem not in _MISHAPS:  # noqa: PLR2004
+        return False
+    of_him = next((w.text for w in reversed(words[: at - 1]) if w.text in _OWNERS.values()), None)
+    return of_him in {None, _OWNERS[words[at].text]}
 
 
 def _suffered(
@@ -131,6 +143,8 @@ def _suffered(
     return ("other" if by is not None else "unsaid"), who, by or end
 
 
+_OWNERS = {"his": "he", "her": "she", "their": "they"}
+_MISHAPS = _words("hit strike hurt injur bang bump knock burn pinch shake")
 _PARTICIPLES = ("ed", "en", "ung", "uck", "hit", "hurt", "beat", "shot")
 _GETS = _words("get gets getting got being keep")
 _SIMPLE: dict[str, Party] = {
@@ -146,6 +160,9 @@ _SIMPLE: dict[str, Party] = {
     "him": "other",
     "them": "other",
     "you": "other",
+    "everyone": "other",
+    "everybody": "other",
 }
 _KIN = _words("mum mom mummy dad daddy gran nan grandma grandad grandpa grandmother")
+_KINDRED = _words("family families household lot neighbours neighbors")
 _PASSIVE = _words("get gets got getting was were been being am is be are")

@@ -79,7 +79,7 @@ def manner(
     said = text[slice(*span)]
     whole_sentence = text[slice(*sentence)]
     breaks = [one.end() for one in CLAUSE_END.finditer(before)]
-    clause = before[breaks[-1] :] if breaks else before
+    clause = _own_clause(before[breaks[-1] :] if breaks else before, said)
     after = text[span[1] : sentence[1]]
     stop = CLAUSE_END.search(after)
     tail = after[: stop.start()] if stop else after
@@ -105,6 +105,13 @@ def manner(
     ):
         return "over"
     return "now"
+
+
+def _own_clause(clause: str, said: str) -> str:
+    """The clause from where a subject begins it anew: "if you cannot, I will" denies no "will"."""
+    anew = (one.start() for one in _ANEW.finditer(f"{clause}{said}"))
+    starts = [at for at in anew if at < len(clause)]
+    return clause[starts[-1] :] if starts else clause
 
 
 def _is_over(said: str) -> bool:
@@ -159,6 +166,14 @@ HAS = re.compile(
     r"got|keep|keeps|just|suddenly|now|can't|cannot|been|a|some|this|such))+ ?(?:(?!afraid|scared|worried|of\b|about)\w+ ){0,2}$",
     re.IGNORECASE,
 )
+_ANEW = re.compile(
+    r"(?<=\w )(?<!\bif )(?<!\bthat )(?<!\bwhen )(?<!\bwhether )(?<!\bthink )(?<!\bthought )(?<!\bsay )"
+    r"(?<!\bsaid )(?<!\bsaying )(?<!\bmean )(?<!\bbelieve )(?<!\bfeel )(?<!\bknow )(?<!\bsure )(?<!\blike )"
+    r"(?<!\bwhat )(?<!\bwhy )(?<!\bhow )(?<!\btell you )(?<!\bmeant )(?<!\bclaim )(?<!\bor )"
+    r"(?:i|he|she|we|they)(?:'ve|'m|'ll|ve| am| will| have| has)\b",
+    re.IGNORECASE,
+)
+"""Where a subject and its verb begin a clause with no mark before them."""
 _IS = re.compile(
     r"(?:\b(?:is|are|am|isn't|aren't|won't|will not|can't|cannot|doesn't|does not|don't|do not|keeps?)"
     r"|\b(?:i'm|he's|she's|it's|they're|we're)|(?<=and )(?:have|has)|(?<=and now )(?:have|has))\b",
@@ -174,7 +189,7 @@ _HYPOTHETICAL = re.compile(
 _JOINS = re.compile(rf"\band\b|[:;]|{CLAUSE_END.pattern}", re.IGNORECASE)
 _ALSO = re.compile(
     r"\b(?:i|he|she|we|they|my \w+)\b[^.!?]*?\b(?P<also>(?:and|but|so)) (?:now |also |just |suddenly )?"
-    r"(?:have|has|am|is|are|can't|cannot|won't|feel|feels|keep|keeps|cough\w*|vomit\w*|bleed\w*|chok\w+)\b",
+    r"(?:have|has|am|is|are|can't|cannot|won't|feel|feels|keep|keeps|cough\w*|vomit\w*|bleed\w*|chok\w+|swallowed|drank|ate|fell|collapsed|fainted)\b",
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(

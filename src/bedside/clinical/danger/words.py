@@ -41,7 +41,7 @@ _WRITTEN: dict[str, str] = {
     "cuz": "because", "til": "until", "bcuz": "because", "nobody": "nobody", "noone": "nobody",
     "missus": "wife", "thru": "through", "thinkin": "thinking", "goin": "going", "livin": "living",
     "dyin": "dying", "killin": "killing", "hittin": "hitting", "wanting": "want", "unalive": "kill",
-    "someones": "someone is", "everyones": "everyone is", "nobodys": "nobody is",
+    "kil": "kill", "someones": "someone is", "everyones": "everyone is", "nobodys": "nobody is",
 }  # fmt: skip
 _ENDINGS = (
     ("n't", "not"), ("'ll", "will"), ("'ve", "have"), ("'re", "are"), ("'m", "am"), ("'d", "would"),
