@@ -75,6 +75,8 @@ def test_edits_are_checked_versioned_and_for_admins(tmp_path) -> None:
             await engine.edit("nonsense", "toy", {}, who)
         with pytest.raises(InvalidArgument, match="prompt"):
             await engine.edit("prompt", "base", {"text": " "}, who)
+        with pytest.raises(BadInput, match="idioms"):
+            await engine.edit("prompt", "companion/safety", {"text": "idioms: [x]"}, who)
         with pytest.raises(AccessDenied):
             await engine.edit(
                 "price",

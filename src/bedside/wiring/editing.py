@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from bedside.core.clock import Clock
 from bedside.core.errors import InvalidArgument, NotFound
+from bedside.flows.companion.tables import tables_of
 from bedside.flows.intake import matcher
 from bedside.flows.intake.dispatch import check_flag
 from bedside.models.prices import read_prices
@@ -35,6 +36,8 @@ def _price(key: str, body: Any) -> Any:
 def _prompt(key: str, body: Any) -> Any:
     if not isinstance(body, dict) or not str(body.get("text", "")).strip():
         raise InvalidArgument(f"prompt {key!r}", found=type(body).__name__, want='{"text": "..."}')
+    if key.startswith("companion/"):  # what the next turn would refuse
+        tables_of({"prompt": {key: body}})
     return {"text": str(body["text"])}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from itertools import chain
 
 import pytest
 import yaml
 
+from bedside.core.errors import BadInput
 from bedside.flows.companion.safety import attacking, danger_in, help_text, wants_to_resume
 from bedside.flows.companion.tables import tables_of
 
@@ -182,3 +184,31 @@ def test_what_may_be_a_manner_of_speaking_names_help(text):
 )
 def test_games_jests_and_mishaps_are_no_danger(text):
     assert danger_in(text) is None
+
+
+@pytest.mark.requirement("CM-14")
+def test_a_tenants_own_patterns_stop_beside_the_rules():
+    said = "My brother took me behind the mango tree again."
+    own = tables_of({"prompt": {"companion/safety": "crisis: {abuse: ['behind the mango tree']}"}})
+    assert danger_in(said) is None
+    found = danger_in(said, own.safety)
+    assert found is not None
+    assert (found.kind, found.level) == ("abuse", "stop")
+    assert danger_in("I want to die.", own.safety) == danger_in("I want to die.")
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("idioms: ['killing me']", "idioms"),
+        ("denied: []\npast: []", "denied, past"),
+        ("crisis: {sadness: ['sad']}", "crisis"),
+        ("crisis: {abuse: 'one text'}", "crisis.abuse"),
+        ("crisis: {abuse: ['(open']}", "crisis.abuse"),
+        ("crisis: [a]", "crisis"),
+    ],
+)
+def test_a_tenants_rules_that_nothing_reads_are_refused_by_name(text, named):
+    with pytest.raises(BadInput, match=re.escape(f"companion/safety: {named}")):
+        tables_of({"prompt": {"companion/safety": text}})

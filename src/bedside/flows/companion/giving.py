@@ -62,13 +62,14 @@ def give(turn: Making) -> tuple[str, str, str]:
     if changed := _changed(turn, kind):
         return changed, "done", ""
     if received := _answered(turn):
-        return received, "told", _offer(turn, kind)
+        return received, _noted(turn), _offer(turn, kind)
     unseen = [one for one in theirs(turn) if one.id not in turn.opened.state.mine.seen]
     if unseen and unseen[0].kind == "statement" and has_read(said.text):
         turn.put("mine", "seen", "add", unseen[0].id)  # on their page, where it stood before
         text = voice.pick("perspective.read", text=unseen[0].text)
         turn.shown.append(unseen[0].id)
-        return f"{text}\n\n{_received(turn, unseen[0].id)}", "told", _offer(turn, kind)
+        text = f"{text}\n\n{_received(turn, unseen[0].id)}"
+        return text, _noted(turn), _offer(turn, kind)
     if unseen:
         # The other's text comes with this answer: one thing at a time.
         plain = asks(said.text) or not (said.feelings or voice.clause(said.text))
@@ -104,6 +105,11 @@ def _answered(turn: Making) -> str:
     seen = [one for one in theirs(turn) if one.id in mine.seen]
     answers = turn.said.received or turn.said.agrees
     return _received(turn, seen[0].id) if seen and answers else ""
+
+
+def _noted(turn: Making) -> str:
+    """Whether this message answered a text of the other's ("done"), which is then said as it is."""
+    return "done" if any(one.path == "shares.state" for one in turn.changes) else "told"
 
 
 def _agreed(turn: Making) -> str:

@@ -233,10 +233,13 @@ def _spoken(turn: Making, *, concern: str) -> Move:
         reply, kind, offered = "" if plain else voice.reflection(said), "advanced", ""
     else:
         reply, kind, offered = _witnessing(turn) if stage.id == 1 else give(turn)
+    if (side := _side(turn)) and kind == "stage" and not offered:
+        turn.put("mine", "asked", "set", "")  # the side flow stands where the question would
     _compare(turn)
     begun = _entered(turn)
     if begun:
-        reply, kind = " ".join(one for one in (reply, begun) if one), "advanced"
+        reply = " ".join(one for one in (reply, begun) if one)
+        kind = kind if kind == "done" else "advanced"
         offered = ""
     refused = answered(voice, wish) if wish is not None and wish.why else ""
     parts = (concern, refused, _taken_back(turn), _delivered(turn), _gaps(turn), offered)
@@ -246,7 +249,7 @@ def _spoken(turn: Making, *, concern: str) -> Move:
         return turn.made("done", fixed=text, wish=wish)
     if said.intensity >= turn.tables.rules["router"]["intense"] and kind == "stage":
         reply = f"{reply} {voice.pick('intense')}"
-    return turn.made(kind, reply=reply, after=after, offered=offered, side=_side(turn), wish=wish)
+    return turn.made(kind, reply=reply, after=after, offered=offered, side=side, wish=wish)
 
 
 def _ahead(turn: Making) -> bool:

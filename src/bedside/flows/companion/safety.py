@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from bedside.clinical.danger import Heard, heard
+from bedside.core.errors import BadInput
 from bedside.core.value import value
 
-__all__ = ["Danger", "attacking", "danger_in", "help_text", "wants_to_resume"]
+__all__ = ["Danger", "attacking", "check_rules", "danger_in", "help_text", "wants_to_resume"]
 
 Level = Literal["stop", "concern"]
 Kind = Literal["self_harm", "abuse", "violence", "emergency"]
@@ -38,8 +39,10 @@ class Danger:
     level: Level
 
 
-def danger_in(text: str) -> Danger | None:
+def danger_in(text: str, rules: Mapping[str, Any] | None = None) -> Danger | None:
     """The gravest danger that a message speaks of; `None` where it speaks of none.
+
+    What a tenant's own patterns hear (`rules["crisis"]`) is a "stop", however it is said.
 
     "stop" is a danger to the person now, or from them. "concern" is one that is past, or somebody
     else's: help is named, and the conversation goes on.
@@ -49,6 +52,9 @@ def danger_in(text: str) -> Danger | None:
         level, kind = _level(one, text), _KIND.get(one.danger, "emergency")
         if level is not None and levels.get(kind) != "stop":
             levels[kind] = level
+    own: Mapping[Kind, Sequence[str]] = (rules or {}).get("crisis", {})
+    plain = _straight(text) if own else ""
+    levels |= {kind: "stop" for kind, patterns in own.items() if _any(plain, patterns)}
     for wanted in ("stop", "concern"):
         for kind in _GRAVEST:
             if levels.get(kind) == wanted:
@@ -65,6 +71,38 @@ def _level(one: Heard, text: str) -> Level | None:
         told = _TELLING.search(_straight(text[max(0, one.start - 60) : one.start]))
         return "concern" if told and one.danger != "threat" else None
     return "concern" if one.how == "over" else None
+
+
+def check_rules(rules: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse a tenant's rules that nothing reads.
+
+    Raises:
+        BadInput: a part is none of the `known`, or its dangers are no patterns by kind.
+    """
+    gone = sorted(set(rules) - set(known))
+    if gone:
+        raise BadInput(
+            f"companion/safety: {', '.join(gone)}",
+            why="nothing reads it; what a danger is, is bedside.clinical.danger's, and patterns of "
+            f"yours stand under crisis. Known here: {', '.join(sorted(known))}",
+        )
+    own = rules["crisis"]
+    if not isinstance(own, Mapping) or not set(own) <= set(_GRAVEST):
+        raise BadInput(
+            "companion/safety: crisis", why=f"it wants patterns by {', '.join(_GRAVEST)}"
+        )
+    for kind, patterns in cast("Mapping[str, Any]", own).items():
+        if not _are_patterns(patterns):
+            raise BadInput(
+                f"companion/safety: crisis.{kind}", why="it wants a list of regular expressions"
+            )
+
+
+def _are_patterns(given: object) -> bool:
+    try:
+        return isinstance(given, list) and all(map(_compiled, cast("list[str]", given)))
+    except (TypeError, re.error):
+        return False
 
 
 def attacking(text: str, rules: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import yaml
 
 from bedside.core.errors import BadInput
 from bedside.core.value import value
+from bedside.flows.companion.safety import check_rules
 
 __all__ = ["PROMPTS", "Stage", "Tables", "tables_of"]
 
@@ -71,7 +72,8 @@ def tables_of(hot: Hot) -> Tables:
     (YAML, read over the bundled one key by key).
 
     Raises:
-        BadInput: a tenant's file is no YAML mapping, or its stages are not 0 to 4.
+        BadInput: a tenant's file is no YAML mapping, or its stages are not 0 to 4, or its
+            safety has a part that nothing reads.
     """
     edits = {
         name.removeprefix("companion/"): str(body.get("text", ""))
@@ -84,6 +86,7 @@ def tables_of(hot: Hot) -> Tables:
         _over(_file(name), edits.get(name, ""), name)
         for name in ("stages", "words", "safety", "texts", "side")
     )
+    check_rules(safety, _file("safety"))
     try:
         stages = tuple(Stage(**one) for one in rules["stages"])
     except TypeError as error:
