@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from functools import lru_cache
 
@@ -15,8 +14,6 @@ from bedside.models.address import is_loopback
 from bedside.server import problems
 
 __all__ = ["Edge"]
-
-log = logging.getLogger("bedside.server")
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; "
