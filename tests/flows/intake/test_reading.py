@@ -528,7 +528,7 @@ def test_what_is_said_again_instead_of_an_answer_leaves_the_question_standing() 
         ("bhai papa ka knee replacement karwana hai", "", "who", "carer"),
         ("dono ghutne", "procedure_side", "procedure_side", "both"),
         ("khud se denge", "", "funding_source", "self"),
-        ("papa 68 years ke hain", "", "age", 68),
+        ("papa ka knee kharab hai, papa 68 years ke hain", "", "age", 68),
         ("hum Pune se hai", "", "country_of_residence", "India"),
         ("actually left only, doctor said right is ok for now", "", "procedure_side", "left"),
     ],
@@ -600,4 +600,5 @@ def test_an_answer_is_not_more_than_it_says(asked: str, text: str, value: object
 def test_a_complaint_in_another_sentence_is_no_relatives() -> None:
     assert "who" not in read("My husband drives. Knee replacement for a 66 year old woman")
     assert "key_comorbidities" not in read("I saw my endo last week")
+    assert read("endo", "IVF", asked="key_comorbidities")["key_comorbidities"] == ("endometriosis",)
     assert read("i have endo", "IVF")["key_comorbidities"] == ("endometriosis",)

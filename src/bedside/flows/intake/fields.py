@@ -87,6 +87,8 @@ _MEASURED = re.compile(
 )
 
 
+_DOCTOR = re.compile(r"\b(?:my|our|his|her|an|the|saw|see) endo$", re.IGNORECASE)
+"""An endocrinologist, and no endometriosis."""
 _NO_NAME = re.compile(
     r"\b(?:no|not|take|i|my|name|this|is|am|thinners?|allerg\w+|when|only|that|because|last|next|it|was|walk|the|to|me|us|yes|yeah|we|he|she|my|your|which|how|why|what|\d+)\b",
     re.IGNORECASE,
@@ -364,7 +366,7 @@ def _illnesses(field: Field, context: Context, *, asked: bool) -> Value | None: 
             a <= one.start and one.end <= b for a, b in elsewhere
         ):
             continue
-        if _MEASURED.match(text, one.end):
+        if _MEASURED.match(text, one.end) or _DOCTOR.search(text[: one.end]):
             continue
         if any(s.start <= one.start < s.end for s in family) and not carer:
             continue
