@@ -486,3 +486,67 @@ def test_thoughts_before_or_beside_an_answer_without_tags_are_not_shown(answer, 
     for at in range(0, len(answer), size):
         decoder.feed(answer[at : at + size])
     assert decoder.finish().text.strip() == "Hi there."
+
+
+@pytest.mark.requirement("CM-14")
+def test_a_yes_after_an_exercise_answers_no_question_that_was_not_shown(tmp_path):
+    async def story(house):
+        await house.says("anna", invite="ben")
+        for text in (
+            "Hello",
+            "Yes, let us begin.",
+            "I feel alone since the operation.",
+            "I worry about money.",
+        ):
+            await house.says("anna", text)
+        text = "I feel so anxious and alone at night. Can we do a breathing exercise?"
+        side = await house.says("anna", text)
+        return side, await house.says("anna", "Yes")
+
+    side, then = through(tmp_path, story)
+    assert side["dispatch"] == "meditation"
+    assert "feel heard" not in side["answer"]
+    assert then["stage"] == 1
+
+
+@pytest.mark.requirement("CM-12")
+def test_who_agrees_in_words_is_told_so_with_a_model_too(tmp_path):
+    async def story(house):
+        await house.both_heard()
+        await house.both_received()
+        await house.give("anna", "I need you to come along to the ward.")
+        await house.says("ben", "I see.")
+        return await house.says("ben", "That is fair.")
+
+    turn = with_model(tmp_path, always(f"{TAGS}I hear you."), story)
+    assert turn["shares"][-1]["state"] == "acknowledged"
+    assert "I have noted that you agree" in turn["answer"]
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("said", "stage"),
+    [
+        ("I do everything alone at home.", 1),
+        ("Right now I only feel tired.", 1),
+        ("I'm sure he hates me.", 1),
+        ("Yes, I do.", 2),
+        ("That's right.", 2),
+    ],
+)
+def test_a_word_of_assent_within_something_else_confirms_no_hearing(tmp_path, said, stage):
+    async def story(house):
+        await house.says("anna", invite="ben")
+        for text in (
+            "Hello",
+            "Yes, let us begin.",
+            "I feel alone since the operation.",
+            "I worry about money.",
+        ):
+            await house.says("anna", text)
+        asked = await house.says("anna", "I was hurt when nobody asked me.")
+        return asked, await house.says("anna", said)
+
+    asked, then = through(tmp_path, story)
+    assert "feel heard" in asked["answer"]
+    assert then["stage"] == stage
