@@ -96,3 +96,13 @@ def test_a_short_query_puts_the_passage_with_all_of_it_before_one_that_repeats_a
         limit=2,
     )
     assert [hit.id for hit in ranking.ranked] == ["metformin", "formula"]
+
+
+def test_of_two_things_that_share_a_word_each_keeps_its_own_names() -> None:
+    """ "ACS" is a name of the syndrome, not of the kidney's injury: a passage may have both."""
+    kidney, heart = read_question("acute kidney injury and acute coronary syndrome").concepts
+    (aki,), (acs,) = stems("AKI"), stems("ACS")
+    assert {acs} in [set(way) for way in heart.others]
+    assert {aki} in [set(way) for way in kidney.others]
+    assert not any(acs in way for way in kidney.others)
+    assert set(heart.written) == set(stems("coronary syndrome"))

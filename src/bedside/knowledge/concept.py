@@ -41,7 +41,9 @@ def concepts(text: str, written: Weights, expansions: Sequence[Expansion]) -> tu
     """The things that a query names, together holding every written stem once.
 
     A phrase that has other names is one thing ("chronic kidney disease": "CKD", "renal failure"); of
-    phrases that share a stem the longest comes first, and the others' names are added to it.
+    phrases that share a stem the longest comes first; one that lies within it adds its names to it, and
+    one that goes beyond it is a thing of its own with the stems that are left ("acute kidney injury and
+    acute coronary syndrome").
 
     Args:
         text: The query.
@@ -55,17 +57,17 @@ def concepts(text: str, written: Weights, expansions: Sequence[Expansion]) -> tu
     things: list[tuple[dict[str, float], dict[frozenset[str], Weights]]] = []
     for term in sorted(by_term, key=lambda term: -len(stems(term))):
         own = [stem for stem in dict.fromkeys(stems(term)) if stem in written]
-        thing = next((one for one in things if any(stem in one[0] for stem in own)), None)
+        new = {stem: left.pop(stem) for stem in own if stem in left}
+        if new:
+            things.append((new, {}))
+        thing = next((one for one in things if any(stem in one[0] for stem in new or own)), None)
         if thing is None:
-            thing = ({stem: left.pop(stem) for stem in own if stem in left}, {})
-            if not thing[0]:
-                continue
-            things.append(thing)
+            continue
         for other in by_term[term]:
-            new = {stem: weight for stem, weight in other.items() if stem not in written}
-            known = thing[1].get(frozenset(new))
-            if new and (known is None or max(known.values()) < max(new.values())):
-                thing[1][frozenset(new)] = new
+            added = {stem: weight for stem, weight in other.items() if stem not in written}
+            known = thing[1].get(frozenset(added))
+            if added and (known is None or max(known.values()) < max(added.values())):
+                thing[1][frozenset(added)] = added
     return (
         *(Concept(written=own, others=tuple(others.values())) for own, others in things),
         *(Concept(written={stem: weight}) for stem, weight in left.items()),
