@@ -123,7 +123,13 @@ def framed(message: str) -> tuple[list[Framed], list[Span]]:
     idioms = [] if "on_purpose" in found else found.get("idiom", [])
     games = found.get("playful", [])
     dangers = [*_standing(words, found, idioms, games), *_blows(words, found, [*games, *idioms])]
-    return dangers, [(words[a].start, words[b - 1].end) for a, b in games]
+    told = [(words[a].start, words[b - 1].end) for a, b in games if not _chokes(words, a)]
+    return dangers, told
+
+
+def _chokes(words: Sequence[Word], at: int) -> bool:
+    """Does somebody choke as it is written? Who "choked on" something told of it afterwards."""
+    return words[at].text == "choking" and at > 0 and words[at - 1].text in {"am", "is", "are"}
 
 
 def _standing(
@@ -268,7 +274,8 @@ def _blows(words: Sequence[Word], found: Found, figures: Sequence[Span]) -> Iter
             if (plain and not pushed) or threatened:
                 danger = "abuse"
         elif taker == "child" and giver in {"other", "unsaid"}:
-            danger = "abuse" if (not pushed and (plain or meant or _now(words))) else None
+            wished = meant or _threatened(words, start) or _now(words)
+            danger = "abuse" if not pushed and (plain or wished) else None
         elif taker in {"other", "child"} and giver == "self":
             if meant or (plain and not pushed):
                 danger = "threat"
