@@ -364,3 +364,9 @@ def test_who_did_it_and_what_was_noted_stand_apart_and_in_the_line(take, ask):
         "Mar 2024",
     )
     assert proposed.status == "proposed"
+
+
+def test_a_statement_of_absence_with_a_code_alone_is_called_by_its_name(take, ask):
+    code = {"coding": [{"system": "http://snomed.info/sct", "code": "716186003"}]}
+    take(PATIENT, {**about("AllergyIntolerance", "n", "x"), "code": code})
+    assert ask().of("allergies")[0].line.startswith("No known allergy: ")

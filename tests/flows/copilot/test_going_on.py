@@ -229,3 +229,15 @@ def test_what_no_entry_says_and_a_letter_may_is_left_to_the_letter(chart, text, 
     view = turn(text, chart, documents=(cases.passage("Letter of the ward", 0, other),))
     assert by_rule in COPILOT.next(view).unaided(view).text
     assert by_rule in ruled(text, chart)
+
+
+def test_what_is_on_hold_or_not_taken_has_not_ended_and_no_end_is_too_exact(full):
+    full.add("medications", "Warfarin 3 mg: not-taken, taken since 1 Feb 2026", "Warfarin 3 mg",
+             day="2026-02-01", status="not-taken")  # fmt: skip
+    full.add("medications", "Digoxin 125 mcg: completed, ordered 3 Jan 2020", "Digoxin 125 mcg",
+             day="2020-01-03", end=datetime(2025, 3, 1, tzinfo=UTC), status="completed")  # fmt: skip
+    facts = full.build()
+    assert ruled("is she on warfarin?", facts).startswith("Recorded, neither as current nor as")
+    assert "neither as current nor as ended" in ruled("was warfarin stopped?", facts)
+    assert "Warfarin" not in ruled("past medications", facts)
+    assert "ended in Mar 2025" in ruled("when was digoxin stopped?", facts)

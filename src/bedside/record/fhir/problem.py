@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bedside.record.fhir.around import Around, joined, made
@@ -75,9 +76,19 @@ def _aged(said: str, resource: Mapping[str, Any], stem: str) -> str:
     return f"{said} {words}" if words else ""
 
 
+_ABSENCES = {
+    "716186003": "No known allergy",
+    "409137002": "No known drug allergy",
+    "428607008": "No known environmental allergy",
+    "429625007": "No known food allergy",
+}
+"""What SNOMED CT calls its statements of absence, where an entry has the code alone."""
+
+
 def read_allergy(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
     """One fact: "Penicillin V: allergy, active, confirmed; high criticality; reaction: hives"."""
     what = concept(resource.get("code"))
+    what = replace(what, text=_ABSENCES.get(what.text, what.text))
     reactions, substances = [], []
     for reaction in objects(resource.get("reaction")):
         felt = [item.text for item in concepts(reaction.get("manifestation"))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
 from difflib import SequenceMatcher
 
 from bedside.clinical.vocabulary import expand
@@ -12,12 +11,18 @@ from bedside.flows.copilot.lexicon import results_by
 from bedside.flows.copilot.names import group_name, matching, nearby
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet, day_of, on_text, plain_name, when_text
-from bedside.flows.copilot.windows import day_text
+from bedside.flows.copilot.tools.sheet import (
+    Sheet,
+    day_of,
+    on_text,
+    plain_name,
+    said_as_written,
+    when_text,
+)
 from bedside.language.stems import stems
 from bedside.record.needs import Category, Fact, RecordFacts
 
-__all__ = ["answer_event", "given_for", "is_active", "mentions", "thing_name"]
+__all__ = ["answer_event", "given_for", "is_active", "is_over", "mentions", "thing_name"]
 
 _ACTIVE = {
     "medications": {"active"},
@@ -26,6 +31,7 @@ _ACTIVE = {
     "goals": {"active", "accepted", "in-progress"},
     "orders": {"active"},
 }
+_ENDED = {"stopped", "completed"}
 _VERBS = {
     "medications": ("first ordered", "last ordered"),
     "conditions": ("first recorded", "last recorded"),
@@ -48,6 +54,11 @@ _LONGEST_NOTE = 40
 def is_active(fact: Fact) -> bool:
     """True when the entry's own status says that it stands now."""
     return fact.status in _ACTIVE.get(fact.category, set())
+
+
+def is_over(fact: Fact) -> bool:
+    """True when it stands no more; a medicine on hold, in draft or not taken neither stands nor ended."""
+    return fact.status in _ENDED if fact.category == "medications" else not is_active(fact)
 
 
 def thing_name(entity: Entity) -> str:
@@ -83,7 +94,7 @@ def answer_event(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         all_named += _history(query.entity, record)
     named = [fact for fact in all_named if query.window is None or query.window.holds(day_of(fact))]
     if query.status == "inactive" and query.ask != "any":
-        named = [fact for fact in named if not is_active(fact)]
+        named = [fact for fact in named if is_over(fact)]
     if query.ask == "dose" and not any(is_active(fact) for fact in named):
         # "The dose of X" may ask for the dose to give: only what she takes is answered by rule.
         return False
@@ -193,11 +204,7 @@ def _standing(fact: Fact) -> str:
 
 
 def _end(fact: Fact) -> str:
-    return day_text(_end_day(fact)) if fact.end is not None else "not recorded"  # type: ignore[arg-type]
-
-
-def _end_day(fact: Fact) -> date | None:
-    return fact.end.date() if fact.end is not None else None
+    return said_as_written(fact.end.date(), fact) if fact.end is not None else "not recorded"
 
 
 def _entries(facts: Sequence[Fact], sheet: Sheet, *, most: int = _MOST_NAMED) -> None:
@@ -239,7 +246,11 @@ def _any(query: Query, named: list[Fact], record: RecordFacts, sheet: Sheet) -> 
     kinds = _distinct(standing)
     word = "current" if query.topic == "medications" else "active"
     sheet.say(f"Yes, {word}: {_each(kinds[:_MOST_NAMED], sheet)}.")
-    past = [f for f in _distinct(over) if plain_name(f) not in {plain_name(k) for k in kinds}]
+    past = [
+        f
+        for f in _distinct([one for one in over if is_over(one)])
+        if plain_name(f) not in {plain_name(k) for k in kinds}
+    ]
     if past:
         sheet.say(f"Also in the past: {_each(past[:4], sheet)}.")
     return True
@@ -263,7 +274,8 @@ def _any_done(
 def _any_over(
     query: Query, entity: Entity, over: list[Fact], record: RecordFacts, sheet: Sheet
 ) -> bool:
-    kinds = _distinct(over)
+    ended = [fact for fact in over if is_over(fact)]
+    kinds = _distinct(ended or over)
     listed = _each(kinds[:_MOST_NAMED], sheet)
     if all(not fact.status for fact in over):
         sheet.say(f"Recorded, without saying whether it stands now: {listed}.")
@@ -272,13 +284,19 @@ def _any_over(
         sheet.say(f"Only proposed, not ordered: {listed}.")
         return True
     done = _done_for(entity, record)
-    if done:
+    if not ended:
+        sheet.say(f"Recorded, neither as current nor as ended: {listed}.")
+    elif done:
         sheet.say(f"Among the medicines only in the past: {listed}.")
-        sheet.say(f"Among the procedures: {_each(done, sheet)}.")
     elif query.status == "active":
         sheet.say(f"No, only in the past: {listed}.")
     else:
         sheet.say(f"Yes, in the past, not now: {listed}.")
+    if done:
+        sheet.say(f"Among the procedures: {_each(done, sheet)}.")
+    unsettled = _distinct([fact for fact in over if fact not in ended]) if ended else []
+    if unsettled:
+        sheet.say(f"Neither as current nor as ended: {_each(unsettled[:_MOST_NAMED], sheet)}.")
     if len(over) > len(kinds):
         sheet.count(f"In all: {len(over)} entries.")
     return True
@@ -287,8 +305,10 @@ def _any_over(
 def _stopped(_query: Query, named: list[Fact], _record: RecordFacts, sheet: Sheet) -> bool:
     """Does it stand still? Said by its state, since yes and no would both mislead."""
     standing = _distinct([fact for fact in named if is_active(fact)])
-    over = _distinct([fact for fact in named if not is_active(fact)])
+    over = _distinct([fact for fact in named if is_over(fact)])
     chosen, lead = (standing, "Still active") if standing else (over, "Ended")
+    if not chosen:
+        chosen, lead = _distinct(named), "Recorded, neither as current nor as ended"
     if not all(fact.status for fact in chosen):
         return False
     listed = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in chosen[:_MOST_NAMED])
@@ -389,8 +409,9 @@ def _when_end(_query: Query, named: list[Fact], _record: RecordFacts, sheet: She
             sheet.missing(f"an end date of {plain_name(newest)}")
         return True
     chosen = max(ended, key=lambda fact: fact.end.timestamp() if fact.end else 0.0)
+    end = _end(chosen)
     sheet.say(
-        f"{plain_name(chosen)} ended on {_end(chosen)}; it began on {when_text(chosen)} "
+        f"{plain_name(chosen)} ended {'on' if end.count(' ') > 1 else 'in'} {end}; it began {on_text(chosen)} "
         f"{sheet.cite(chosen)}."
     )
     return True

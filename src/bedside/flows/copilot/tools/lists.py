@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bedside.flows.copilot.query import Query
-from bedside.flows.copilot.tools.events import is_active
-from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, when_text
-from bedside.flows.copilot.windows import day_text
+from bedside.flows.copilot.tools.events import is_active, is_over
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, said_as_written, when_text
 from bedside.record.needs import Category, Fact, RecordFacts
 
 __all__ = ["answer_list"]
@@ -73,7 +72,7 @@ def _by_status(query: Query, facts: list[Fact]) -> tuple[list[Fact], str]:
         return [fact for fact in facts if is_active(fact)], word
     word = "past " if query.topic == "medications" else "resolved "
     standing = {plain_name(fact).lower() for fact in facts if is_active(fact)}
-    over = [fact for fact in facts if not is_active(fact)]
+    over = [fact for fact in facts if is_over(fact)]
     return [fact for fact in over if plain_name(fact).lower() not in standing], word
 
 
@@ -108,7 +107,7 @@ def _line(group: Sequence[Fact]) -> str:
             return f"{name}: {status}, ordered {when_text(newest)}{again}{dose}{stale}"
         case "conditions":
             end = newest.end.date() if newest.end is not None else None
-            ended = f", ended {day_text(end)}" if end is not None else ""
+            ended = f", ended {said_as_written(end, newest)}" if end is not None else ""
             return f"{name}: {newest.status or 'status not recorded'}, since {when_text(newest)}{ended}{again}"
         case "orders":
             said = ", ".join(part for part in (newest.status, newest.severity) if part)

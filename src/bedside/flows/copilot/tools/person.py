@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from bedside.flows.copilot.query import Query
-from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.tools.sheet import Sheet, said_as_written
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact, RecordFacts
 
@@ -81,9 +81,7 @@ def _born(record: RecordFacts, line: Fact) -> str:
     birth = record.person.birth_date
     if birth is None:
         return ""
-    whole = day_text(birth)
-    forms = (whole, whole.partition(" ")[2])
-    return next((form for form in forms if form in line.line), str(birth.year))
+    return said_as_written(birth, line)
 
 
 def _deceased(record: RecordFacts, mark: str, sheet: Sheet) -> None:

@@ -12,7 +12,17 @@ from bedside.core.turn import Draft, Quote
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Fact
 
-__all__ = ["Sheet", "day_of", "item_of", "joined", "on_text", "plain_name", "when_text", "words_in"]
+__all__ = [
+    "Sheet",
+    "day_of",
+    "item_of",
+    "joined",
+    "on_text",
+    "plain_name",
+    "said_as_written",
+    "when_text",
+    "words_in",
+]
 
 _TAG = re.compile(
     r"\s*\((?:disorder|finding|situation|procedure|record artifact|regime/therapy|observable entity"
@@ -42,6 +52,18 @@ def on_text(fact: Fact) -> str:
     if day_of(fact) is None:
         return "(date not recorded)"
     return f"{'in' if fact.roughly else 'on'} {when_text(fact)}"
+
+
+def said_as_written(day: date, fact: Fact) -> str:
+    """A day no more exactly than it was written: "2 Nov 2026", "Nov 2026" or "2026".
+
+    A date of no day is kept as the first of its month, so a first that no line shows is not said.
+    """
+    whole = day_text(day)
+    month = whole.partition(" ")[2]
+    if day.day > 1 or whole in fact.line:
+        return whole
+    return month if day.month > 1 or month in fact.line else str(day.year)
 
 
 def plain_name(fact: Fact) -> str:
