@@ -241,3 +241,10 @@ def test_what_is_on_hold_or_not_taken_has_not_ended_and_no_end_is_too_exact(full
     assert "neither as current nor as ended" in ruled("was warfarin stopped?", facts)
     assert "Warfarin" not in ruled("past medications", facts)
     assert "ended in Mar 2025" in ruled("when was digoxin stopped?", facts)
+
+
+def test_a_value_that_is_only_supposed_is_said_to_be_none_of_the_records(chart):
+    view = turn("if her eGFR is 28, can she have metformin?", chart)
+    assert "not as the question supposes" in COPILOT.next(view).unaided(view).text
+    view = turn("can she have metformin?", chart)
+    assert "supposes" not in COPILOT.next(view).unaided(view).text

@@ -20,6 +20,7 @@ _UNIT = re.compile(r"\(([^()]+)\)")
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_NAMING = 3
 """Words before a figure that may name what it measures."""
+_LINKS = {"is", "was", "were", "of", "falls", "to"}
 _OF_A_STEP = frozenset(
     [
         "to",
@@ -75,7 +76,8 @@ def said_values(text: str) -> dict[str, Quantity]:
     """The values that a question itself gives, by analyte: "metformin at eGFR 35"."""
     found: dict[str, Quantity] = {}
     for one in quantities(text):
-        words = _WORD.findall(text[: one.start])[-_MOST_NAMING:]
+        words = [word for word in _WORD.findall(text[: one.start]) if word.lower() not in _LINKS]
+        words = words[-_MOST_NAMING:]
         names = (" ".join(words[at:]) for at in range(len(words)))
         known = next((hit for name in names if (hit := analyte_of(name=name))), None)
         if known is not None and one.high is None and one.comparator in ("", "~"):

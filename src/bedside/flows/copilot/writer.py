@@ -65,6 +65,7 @@ _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _MEDICINES = {"drug", "medications"}
 _DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
+_SUPPOSED = re.compile(r"\b(?:if|suppos\w+|assum\w+|were)\b", re.IGNORECASE)
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
 
 
@@ -140,6 +141,7 @@ def _grounded(
     if after_document:
         sheet.gap()
         sheet.say("In the record:")
+    _supposed(view.request.text, sheet)
     for entity in entities:
         tell_conflicts(entity, record, sheet)
         tell_together(entity, record, sheet, tables=(view.opened.data or {}).get("interactions"))
@@ -167,6 +169,12 @@ def _grounded(
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
+
+
+def _supposed(text: str, sheet: Sheet) -> None:
+    """Say that a value which the question only supposes is not the one told of the record."""
+    if said_values(text) and _SUPPOSED.search(text):
+        sheet.count("What the record holds is told as it stands, not as the question supposes.")
 
 
 def _of_family(
