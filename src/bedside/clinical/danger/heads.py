@@ -6,6 +6,7 @@ as a word of it begins are a few.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,6 +17,7 @@ _BEHIND = re.compile(r"\(\?<[!=]")
 _GROUP = "(?:"
 _LOOSE = "?*{"
 _LETTERS = 3
+_STARTS = 8192
 
 
 class Heads:
@@ -32,6 +34,12 @@ class Heads:
                 entry = (name, order, re.compile(rf"(?<!\w)(?:{one})(?!\w)", re.IGNORECASE))
                 for head in _heads(one):
                     self._by_head.setdefault(head, []).append(entry)
+        self._of_start = functools.lru_cache(maxsize=_STARTS)(self._beginning)
+
+    def _beginning(self, start: str) -> tuple[tuple[str, int, re.Pattern[str]], ...]:
+        """What a match can be of, where the text goes on with these letters."""
+        heads = {start[:size] for size in range(_LETTERS + 1)}
+        return tuple(one for head in heads for one in self._by_head.get(head, ()))
 
     def hits(self, text: str, span: tuple[int, int]) -> dict[str, list[tuple[int, int]]]:
         """Where each pattern stands within the span, in reading order, none over another."""
@@ -42,17 +50,16 @@ class Heads:
         for place in _START.finditer(text, *span):
             at = place.start()
             first: dict[str, tuple[int, int]] = {}
-            for head in {low[at : at + size] for size in range(_LETTERS + 1)}:
-                for name, order, form in self._by_head.get(head, ()):
-                    known = first.get(name)
-                    if known is not None and known[0] <= order:
-                        continue
-                    before = found.get(name)
-                    if before is not None and before[-1][1] > at:
-                        continue
-                    hit = form.match(text, at, span[1])
-                    if hit is not None and hit.end() > at:
-                        first[name] = (order, hit.end())
+            for name, order, form in self._of_start(low[at : at + _LETTERS]):
+                known = first.get(name)
+                if known is not None and known[0] <= order:
+                    continue
+                before = found.get(name)
+                if before is not None and before[-1][1] > at:
+                    continue
+                hit = form.match(text, at, span[1])
+                if hit is not None and hit.end() > at:
+                    first[name] = (order, hit.end())
             for name, (_, end) in first.items():
                 found.setdefault(name, []).append((at, end))
         return found
