@@ -16,7 +16,7 @@ from bedside.context import (
     o200k,
     text_of,
 )
-from bedside.context.cut import longest_cut
+from bedside.context.cut import longest_cut, word_ends
 from bedside.core.errors import BudgetTooSmall
 from bedside.core.source import Source, Span
 
@@ -388,3 +388,7 @@ def test_a_long_title_is_shortened_in_its_attribute():
     item = record("d", "text", kind="document", title="T" * 500)
     text = said(assemble([Block("docs", [item])], budget=ROOMY))
     assert re.search(r'document="T{150,160}…"', text)
+
+
+def test_a_rare_han_character_stands_in_a_stretch_like_any_other() -> None:
+    assert list(word_ends("\U00020bb7\u91ce\u5bb6" * 30)) == [40, 80, 90]

@@ -18,7 +18,7 @@ _LONG_WORD = 8
 # Chinese and Japanese show the end of a word by their marks alone; only a stretch of 40 characters
 # without any is cut between characters (combining marks stay with theirs). Korean has spaces.
 _MARKS = "\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\u300d\u300f\uff09\u3011"
-_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff][\ufe00-\ufe0f\u3099\u309a\u0300-\u036f]*"
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff][\ufe00-\ufe0f\u3099\u309a\u0300-\u036f]*"
 _WORD = re.compile(
     rf"(?:{_UNSPACED}){{40}}[{_MARKS}]*|(?:(?!(?:{_UNSPACED}){{40}})[^\s{_MARKS}])*[{_MARKS}]+"
     rf"|(?:(?!(?:{_UNSPACED}){{40}})[^\s{_MARKS}])+"
