@@ -522,6 +522,19 @@ def test_what_is_said_again_instead_of_an_answer_leaves_the_question_standing() 
     assert seat.send("This is for me.").asked != asked  # it stands once
 
 
+def test_a_question_that_returned_is_not_asked_a_third_time_over_what_was_known() -> None:
+    seat = Seat("thrice")
+    seat.send("I need a left knee replacement for me")
+    asked, times = seat.send("ok").asked, 1
+    for _ in range(30):
+        now = seat.send("It is lovely weather here.").asked
+        times += now == asked
+        if times == 2:
+            break
+    assert times == 2
+    assert seat.send("This is for me.").asked != asked
+
+
 @pytest.mark.parametrize(
     ("text", "asked", "field", "value"),
     [

@@ -96,7 +96,7 @@ def still_open(now: Situation) -> str | None:
     turned = (
         bool(said.signals.asks)
         or said.signals.wants_person
-        or said.reading.repeated
+        or (said.reading.repeated and now.case.facts.get(asked).asked < TIMES)
         or not said.text
         or flagged
     )
