@@ -22,7 +22,7 @@ from bedside.core.value import value
 from bedside.flows.intake.book import Book
 from bedside.flows.intake.case import load as load_case
 from bedside.flows.trace import TurnResult
-from bedside.storage import access, conversations
+from bedside.storage import access, catalogue, conversations
 from bedside.storage.tables.record import patient as patient_table
 from bedside.wiring.ask import Ask, Who
 from bedside.wiring.cases import is_case
@@ -32,7 +32,7 @@ from bedside.wiring.uploads import intake_upload
 
 __all__ = [
     "LONGEST_MESSAGE", "Say", "contract_text",
-    "contracts", "finished", "require_case", "send", "start_case",
+    "contracts", "finished", "require_case", "saved_version", "send", "start_case",
     "stream", "upload",
 ]  # fmt: skip
 
@@ -250,3 +250,9 @@ async def contract_text(engine: Engine, who: Who, sop: str) -> str | None:
         return str(saved["yaml"])
     path = resources.files("bedside.sop") / "data" / "contracts" / f"{sop}.yaml"
     return path.read_text(encoding="utf-8") if sop.isidentifier() and path.is_file() else None
+
+
+async def saved_version(engine: Engine, who: Who, sop: str) -> int:
+    """The newest version that was saved of a contract, 0 where only the one that ships is there."""
+    found = await engine.store.read(lambda c: catalogue.history(c, who.tenant, "sop", sop))
+    return max((edition.version for edition in found), default=0)

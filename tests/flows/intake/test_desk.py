@@ -237,10 +237,14 @@ def test_a_turn_streams_and_ends_with_its_json(client):
 @pytest.mark.requirement("IN-22", "IN-13")
 def test_a_contract_is_saved_with_its_lint_and_an_invalid_one_changes_nothing(client, tmp_path):
     admin = bearer("admin", "clinician")
-    text = client.get("/v1/sops/TKR", headers=admin).json()["yaml"]
-    saved = client.put("/v1/sops/TKR", json={"yaml": text}, headers=admin)
+    shown = client.get("/v1/sops/TKR", headers=admin).json()
+    text = shown["yaml"]
+    assert shown["saved"] == 0
+    named = {"yaml": text, "expected": shown["saved"]}
+    saved = client.put("/v1/sops/TKR", json=named, headers=admin)
     assert saved.status_code == 200
     assert saved.json()["version"] == 1
+    assert client.get("/v1/sops/TKR", headers=admin).json()["saved"] == 1
     assert client.put("/v1/sops/TKR", json={"yaml": "id: TKR"}, headers=admin).status_code == 422
     ordering = text.replace("A blood thinner calls for", "You should stop the blood thinner;")
     assert ordering != text

@@ -263,7 +263,7 @@ async def sops(request: Request, who: Caller) -> list[dict[str, Any]]:
 
 @router.get("/sops/{sop}")
 async def one_sop(sop: str, request: Request, who: Caller) -> dict[str, Any]:
-    """A live contract as YAML, with its lint."""
+    """A live contract as YAML, with its lint; `saved` is what a save names as `expected`."""
     engine: Engine = request.app.state.engine
     _author(who)
     book = await conversation.contracts(engine, who)
@@ -275,6 +275,7 @@ async def one_sop(sop: str, request: Request, who: Caller) -> dict[str, Any]:
         "id": sop,
         "title": contract.title,
         "version": contract.version,
+        "saved": await conversation.saved_version(engine, who, sop),
         "review_status": contract.review_status,
         "yaml": text,
         "findings": _findings(lint(contract, count=o200k())),

@@ -12,7 +12,7 @@ from bedside.server.auth import Caller, caller
 from bedside.server.workbench import desk
 from bedside.server.workbench.templates import Templates
 from bedside.wiring import Engine, Who
-from bedside.wiring.intake import contract_text, contracts
+from bedside.wiring.intake import contract_text, contracts, saved_version
 from bedside.wiring.intake_desk import case_of, cases
 
 __all__ = ["install"]
@@ -61,10 +61,6 @@ def install(app: FastAPI, templates: Templates) -> None:
         if text is None:
             raise NotFound("contract", sop)
         editor = "admin" in who.roles
-        try:
-            saved = await engine.versions("sop", sop, who) if editor else []
-        except NotFound:
-            saved = []  # nobody has saved one: the shipped contract is live
         live = (await engine.turning.hot.of(who.tenant)).get("sop") or {}
         return templates.page(
             "sop.html",
@@ -74,7 +70,7 @@ def install(app: FastAPI, templates: Templates) -> None:
             yaml=text,
             editor=editor,
             edited=sop in live,
-            saved=max((one["version"] for one in saved), default=0),
+            saved=await saved_version(engine, who, sop),
         )
 
     @app.get("/coordinator/{case}", include_in_schema=False)
