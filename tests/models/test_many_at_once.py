@@ -13,7 +13,7 @@ AT_ONCE = 110  # HTTP clients hold 100 connections where nobody says otherwise
 
 
 def test_every_stream_is_open_before_the_first_one_ends() -> None:
-    said = Said(pieces=("The potassium ", "is 5.4."), delay_s=1.0)
+    said = Said(pieces=("The potassium ", "is 5.4."), delay_s=0.5)
     with FakeProvider([said]) as provider:
 
         async def run() -> tuple[list[int], list[str]]:

@@ -162,9 +162,12 @@ def test_a_large_file_is_refused_by_its_size_and_never_read(run, home, tmp_path)
         (["ask", ""], "at least one word"),
         (["ask", "  \n ", "--patient", "ada"], "at least one word"),
         (["ask", "a " * 15_000], "20000"),
-        (["ask", "latest HbA1c?", "--patient", "nobody"], "nobody"),
-        (["context", "latest HbA1c?", "--patient", "nobody"], "nobody"),
-        (["source", "absent"], "absent"),
+        (["ask", "latest HbA1c?", "--patient", "nobody"], "No patient of that name (6 characters)"),
+        (
+            ["context", "latest HbA1c?", "--patient", "nobody"],
+            "No patient of that name (6 characters)",
+        ),
+        (["source", "absent"], "No source of that name (6 characters)"),
         (["search", " "], "words"),
         (["search", "x", "--limit", "0"], "1 to 10"),
         (["search", "x", "--since", "yesterday"], "YYYY-MM-DD"),
@@ -182,7 +185,8 @@ def test_a_request_that_makes_no_sense_changes_nothing(
 def test_an_unknown_patient_gets_no_document(run, dump, home, tmp_path) -> None:
     (tmp_path / "note.txt").write_text(f"A note about {CANARY}.", encoding="utf-8")
     why = refused(run, dump, home, "attach", "nobody", str(tmp_path / "note.txt"))
-    assert "nobody" in why
+    assert "No patient of that name (6 characters)" in why
+    assert "nobody" not in why
 
 
 @pytest.mark.parametrize("command", ["ask", "context"])

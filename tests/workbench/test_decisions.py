@@ -46,7 +46,7 @@ def test_the_newest_decision_of_a_target_stands_with_its_author(client, turn):
         ({"state": "dismissed"}, 422, "a reason"),
         ({"state": "dismissed", "reason": "  "}, 422, "a reason"),
         ({"state": "edited"}, 422, "its words"),
-        ({"target": "action:999"}, 404, "action:999"),
+        ({"target": "action:999"}, 404, "No option of this briefing"),
         ({"target": "claim:0"}, 422, "target"),
         ({"state": "ordered"}, 422, "state"),
     ],
