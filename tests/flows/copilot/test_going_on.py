@@ -248,3 +248,8 @@ def test_a_value_that_is_only_supposed_is_said_to_be_none_of_the_records(chart):
     assert "not as the question supposes" in COPILOT.next(view).unaided(view).text
     view = turn("can she have metformin?", chart)
     assert "supposes" not in COPILOT.next(view).unaided(view).text
+
+
+def test_two_questions_with_one_answer_get_it_once(chart):
+    said = ruled("Has she ever been to the emergency department, and why?", chart)
+    assert said.count("No emergency visit is recorded.") == 1

@@ -28,6 +28,7 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
         return None
     sheet = Sheet()
     for query in queries:
+        before = len(sheet.lines)
         if not query.field:
             sheet.gap()
         if query.anchor is not None:
@@ -39,6 +40,7 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
             sheet.calculated(f"asked {query.window.said}")
         if not _answer(query, record, sheet, today):
             return None
+        sheet.once(before)  # "ever in hospital, and why?" where she never was
     return sheet.draft()
 
 

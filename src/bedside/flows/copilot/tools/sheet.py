@@ -144,6 +144,11 @@ class Sheet:
         self.say(line)
         self.calculated(line)
 
+    def once(self, since: int) -> None:
+        """Take back the lines from `since` on where all of them were said before."""
+        if not {line for line in self._lines[since:] if line} - set(self._lines[:since]):
+            del self._lines[since:]
+
     def gap(self) -> None:
         """Add an empty line between two parts."""
         if self._lines and self._lines[-1]:
