@@ -120,6 +120,17 @@ def test_a_long_text_is_read_in_overlapping_windows(cache: Path) -> None:
     assert embedder.windows("short") == ["short"]
 
 
+def test_a_text_has_one_vector_whatever_it_is_embedded_with(cache: Path) -> None:
+    embedder = MiniLM(cache=cache)
+    texts = ["asthma", "asthma and COPD " * 60, "x", "Offer an ACE inhibitor. " * 9]
+    together = embedder.embed(texts, kind="passage")
+    backwards = embedder.embed(texts[::-1], kind="passage")[::-1]
+    for place, text in enumerate(texts):
+        (alone,) = embedder.embed([text], kind="query")
+        assert (alone == together[place]).all()
+        assert (alone == backwards[place]).all()
+
+
 def test_meaning_is_nearer_than_words(cache: Path) -> None:
     rows = MiniLM(cache=cache).embed(
         ["heart attack", "myocardial infarction", "attack of the heart-shaped balloons at a party"],

@@ -174,7 +174,7 @@ def _llama_index(texts: list[str]) -> Callable[[], int]:
 
 
 def _embedding(texts: list[str], *, cache: Path, count: int, rounds: int) -> dict[str, object]:
-    """Our `embed` against the same graph on the same batches of ready token arrays."""
+    """Our `embed` against the same graph on the same ready token arrays."""
     embedder = MiniLM(cache=cache)
     embedder.warm()
     pieces: list[str] = []
@@ -183,7 +183,7 @@ def _embedding(texts: list[str], *, cache: Path, count: int, rounds: int) -> dic
         for part in chunk(parsed.text, parsed.sections, profile="guideline"):
             pieces.extend(embedder.windows(part.prefix + parsed.text[part.start : part.end]))
     pieces = pieces[:: max(len(pieces) // count, 1)][:count]
-    batches = embedder.batches(pieces)
+    feeds = embedder.feeds(pieces)
     session: Any = embedder.session
     ours: list[float] = []
     raw: list[float] = []
@@ -192,11 +192,11 @@ def _embedding(texts: list[str], *, cache: Path, count: int, rounds: int) -> dic
         embedder.embed(pieces, kind="passage")
         ours.append(time.perf_counter() - begun)
         begun = time.perf_counter()
-        for _, tokens, mask in batches:
-            session.run(None, {"input_ids": tokens, "attention_mask": mask})
+        for feed in feeds:
+            session.run(None, feed)
         raw.append(time.perf_counter() - begun)
     weights_checked = bool(load_weights(find_archive()).tensors)
-    lengths = [int(mask.sum()) for _, _, mask in batches]
+    lengths = [feed["input_ids"].shape[1] for feed in feeds]
     return {
         "texts": len(pieces),
         "mean_tokens": round(sum(lengths) / len(pieces), 1),

@@ -19,7 +19,7 @@ import numpy as np
 
 from bedside.core.value import value
 from bedside.knowledge.embed.minilm import MiniLM
-from bedside.knowledge.embed.protocol import Embedder, Floats2d
+from bedside.knowledge.embed.protocol import Embedder, Floats2d, Kind
 from bedside.knowledge.index.entry import Document, Entry
 from bedside.knowledge.index.rows import is_aside
 from bedside.knowledge.index.segment import Segment
@@ -222,33 +222,23 @@ def build(
 def cached_vectors(
     texts: Sequence[str],
     embedder: Embedder,
-    kind: str,
+    kind: Kind,
     *,
     cache: Path,
     name: str,
     tell: Callable[[str], None],
 ) -> Floats2d:
-    """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model.
-
-    Passages come together, as ingest sends them, and queries one by one, as a search does: activations
-    are quantised by batch, so a query's vector depends on what it is embedded with.
-    """
+    """Vectors of texts, kept in `cache` under a hash of the texts, the kind and the model."""
     cache.mkdir(parents=True, exist_ok=True)
     parts: list[Floats2d] = []
-    alone = kind == "query"
     for at in range(0, len(texts), 1_024):  # kept in parts, so that a stopped run goes on
         batch = texts[at : at + 1_024]
-        how = "query alone" if alone else kind
-        digest = hashlib.sha256("\0".join([embedder.id, how, *batch]).encode()).hexdigest()[:24]
+        digest = hashlib.sha256("\0".join([embedder.id, kind, *batch]).encode()).hexdigest()[:24]
         path = cache / f"{name}-{kind}-{digest}.npy"
         if path.is_file():
             parts.append(np.load(path))
             continue
-        rows = (
-            np.concatenate([embedder.embed([text], kind="query") for text in batch])
-            if alone
-            else embedder.embed(batch, kind="passage")
-        )
+        rows = embedder.embed(batch, kind=kind)
         np.save(path, rows)
         parts.append(rows)
         tell(f"{name}: {at + len(batch)} of {len(texts)} {kind} windows embedded")

@@ -18,8 +18,8 @@ from bedside.knowledge.embed.weights import SHA256, Weights
 
 __all__ = ["GRAPH_VERSION", "build_float", "cached_int8"]
 
-GRAPH_VERSION = "1"
-"""Raised whenever the graph or its quantising changes, so that an old cache is not used."""
+GRAPH_VERSION = "2"
+"""Raised whenever the graph, its quantising or what it is fed changes: old vectors are not used."""
 HEADS = 12
 LAYERS = 6
 EPSILON = 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ DIM = 384
 LONGEST = 256
 """Tokens that the model was made to read at once, [CLS] and [SEP] included."""
 OVERLAP = 48
-_BATCH_TOKENS = 4_096
 _MOST_CHARS = 20_000
 """No text of so many characters has fewer tokens than are read."""
 THRESHOLD = 0.30
@@ -95,9 +94,9 @@ class MiniLM:
         """
         del kind
         result = np.zeros((len(texts), DIM), dtype=np.float32)
-        for picked, tokens, mask in self.batches(texts):
-            (found,) = self.session.run(None, {"input_ids": tokens, "attention_mask": mask})
-            result[picked] = found
+        for place, feed in enumerate(self.feeds(texts)):
+            (found,) = self.session.run(None, feed)
+            result[place] = found[0]
         return result
 
     @property
@@ -106,22 +105,18 @@ class MiniLM:
         self.warm()
         return self._session
 
-    def batches(self, texts: Sequence[str]) -> list[tuple[list[int], Tokens, Tokens]]:
-        """What the session is given: indices of the texts, their tokens, and the mask of each batch."""
+    def feeds(self, texts: Sequence[str]) -> list[dict[str, Tokens]]:
+        """What the session is given: one text at a time, as (1, tokens) int64 arrays.
+
+        Activations are quantised by the greatest of all that is given together, so in a batch a
+        text's vector would depend on its neighbours and on the padding. Alone it is always the same.
+        """
         self.warm()
-        encoded = [
-            row.ids for row in self._tokenizer.encode_batch([t[:_MOST_CHARS] for t in texts])
-        ]
-        ids = [row if len(row) <= LONGEST else [*row[: LONGEST - 1], row[-1]] for row in encoded]
-        found: list[tuple[list[int], Tokens, Tokens]] = []
-        for picked in _batches([len(row) for row in ids]):
-            width = max(len(ids[index]) for index in picked)
-            tokens = np.zeros((len(picked), width), dtype=np.int64)
-            mask = np.zeros((len(picked), width), dtype=np.int64)
-            for place, index in enumerate(picked):
-                tokens[place, : len(ids[index])] = ids[index]
-                mask[place, : len(ids[index])] = 1
-            found.append((picked, tokens, mask))
+        found: list[dict[str, Tokens]] = []
+        for row in self._tokenizer.encode_batch([t[:_MOST_CHARS] for t in texts]):
+            ids = row.ids if len(row.ids) <= LONGEST else [*row.ids[: LONGEST - 1], row.ids[-1]]
+            tokens = np.array([ids], dtype=np.int64)
+            found.append({"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
         return found
 
     def windows(self, text: str) -> Sequence[str]:
@@ -139,19 +134,3 @@ class MiniLM:
             if end == len(row.ids):
                 return found
             start = end - OVERLAP
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices in batches of like length: little padding, and one scale fits all activations."""
-    order = sorted(range(len(lengths)), key=lambda index: lengths[index])
-    held: list[int] = []
-    for index in order:
-        longest = lengths[index]
-        if held and (
-            longest * (len(held) + 1) > _BATCH_TOKENS or longest > lengths[held[0]] * 1.25 + 8
-        ):
-            yield held
-            held = []
-        held.append(index)
-    if held:
-        yield held
