@@ -42,7 +42,7 @@ _ABSENCE = re.compile(
     r"(?:do(?:es)?|did) not (?:contain|mention|state|say|include|record|cover|show|list|hold|give|address)|"
     r"(?:could|can) ?not (?:find|be found|be answered|be determined|tell|answer|say|determine)|"
     r"(?:nothing|none)\b.{0,60}\b(?:recorded|documented|found|on file|in the (?:record|sources?))|"
-    r"missing from the (?:record|sources?)|(?:has|have) no record(?:ed)?\b|there is no record|"
+    r"not (?:among|one of) (?:the |his |her )?\w+|missing from the (?:record|sources?)|(?:has|have) no record(?:ed)?\b|there is no record|"
     r"unable to (?:find|answer|tell|determine)|lacks? (?:a |any )?record)",
     re.IGNORECASE,
 )  # fmt: skip
@@ -51,7 +51,7 @@ _CLAUSES = re.compile(
     re.IGNORECASE,
 )
 _INFER = re.compile(
-    r"\b(?:suggests?|suggesting|suggestive|likely|probably|possibly|may|might|could|consistent with|"
+    r"\b(?:suggests?|suggesting|suggestive|likely|probably|possibly|(?-i:may)|might|could|consistent with|"
     r"consider|interpretation|speculation|indicates?|indicating|implies|implying|therefore|"
     r"in keeping with|appears?|seems?|worsening|improving|trend|concern(?:ing)?|warrants?|option|"
     r"weigh|worth|overall|so )\b",

@@ -7,10 +7,11 @@ unit and the same drug together; nothing is converted, scaled or inferred.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bedside.core.value import value
 from bedside.grounding.reading import Read
-from bedside.grounding.terms import Term
+from bedside.grounding.terms import POINTING, Term
 from bedside.language.quantities import Frequency, Quantity
 
 __all__ = ["Dose", "doses", "same_dose", "unsupported"]
@@ -19,6 +20,7 @@ _UNIT_WORDS = "mg g mcg ng iu ml meq mmol mol tablet capsule puff drop dose mu m
 _UNITS = frozenset(_UNIT_WORDS.split())
 _PER_WORDS = "kg m2 d h min dose 24h h d 1.73m2 wk kg/d kg/min kg/h kg/dose m2/d"
 _PER = frozenset(_PER_WORDS.split())
+_NO_DRUG = POINTING | {"against", "wherea", "versus", "vs"}
 _ADJACENT = 3  # characters between a figure's unit and the drug it is written before
 _OF = (" of ", " of\u00a0")
 
@@ -113,14 +115,22 @@ def same_dose(said: Dose, written: Dose, *, words: frozenset[str]) -> bool:
     return not said.near or said.near in words
 
 
-def unsupported(text: str | Read, passages: Sequence[str | Read]) -> list[Dose]:
+def unsupported(
+    text: str | Read, passages: Sequence[str | Read], *, carried: str = ""
+) -> list[Dose]:
     """The doses of `text` that stand together, word for word, in none of the passages.
 
     Args:
         text: What is said.
         passages: Cited passages, each a sentence, a table row or a record line.
+        carried: The drug that the sentence named before this clause; a dose without one is of it.
     """
-    said = doses(text)
+    said = [
+        replace(one, drug=carried)
+        if carried and not one.drug and (not one.near or one.near in _NO_DRUG)
+        else one
+        for one in doses(text)
+    ]
     if not said:
         return []
     reads = [Read(one) if isinstance(one, str) else one for one in passages]

@@ -40,6 +40,11 @@ _INTERACTS = re.compile(
     r"\b(?:interact\w*|potentiat\w*|antagoni[sz]e\w*|co-?administ\w*|combin\w+ with)\b",
     re.IGNORECASE,
 )
+_AGREE = re.compile(
+    r"\b(?:both|all|each)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:lists?|sources?|documents?|letters?|records?|entries|"
+    r"notes?|reports?)\b|\b(?:lists|sources|documents|letters|records|entries|notes|reports|they)\s+(?:all\s+|both\s+)?agree\b",
+    re.IGNORECASE,
+)
 _AND_MORE = re.compile(r"\band \d+ (?:more|others?|earlier ones)\b")
 _AFTER_MARKER = frozenset(("", ".", ",", ";", ":", " ", "\n", "[", ")"))
 _HARD_STOP = frozenset({"system_prompt", "other_patient"})
@@ -203,7 +208,9 @@ class Examiner:
                 clause = len(out) + len(between) - len(between.lstrip())
                 closed = False
             said = _MARKER.sub("", out[clause:] + between).strip()
-            found = self.shown.resolve(quote, claim=said or claim)
+            told = self._read(said)
+            alone = bool(told.quantities or told.named)  # else a mere "and in the letter [2]"
+            found = self.shown.resolve(quote, claim=said if alone else claim)
             if isinstance(found, Refused):
                 refused.append(found)
                 loose_end = text[end : end + 1] in _AFTER_MARKER
@@ -311,6 +318,11 @@ class Examiner:
             inference=infers,
             read=self._read,
         )
+        if len(everything) > 1 and _AGREE.search(said):
+            for one in everything:  # "both lists give 25 mg": each of them must
+                alone = judge(said, [one], computed=self.shown.computed, asked=self.asked)
+                if alone.level == "none" and alone.why != "no_support":
+                    return alone
         clauses = _clauses(text, cited)
         if len(clauses) < 2:  # noqa: PLR2004 - one clause is the whole
             return together

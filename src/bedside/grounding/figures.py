@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
@@ -12,6 +13,10 @@ from bedside.language.dates import Written
 from bedside.language.quantities import Quantity
 
 __all__ = ["Figures"]
+
+_FURTHER = re.compile(
+    r"(?:[;,]|\b(?:and|then|from|to|against|vs\.?|previously|was|before))\s*\Z", re.IGNORECASE
+)
 
 
 class Figures:
@@ -63,7 +68,9 @@ class Figures:
         if not said.unit:
             return True
         for one in self.quantities:
-            if _same_figure(said, one) and (one.unit == said.unit or self._headed(one, said)):
+            if _same_figure(said, one) and (
+                one.unit == said.unit or self._headed(one, said) or self._listed(one, said)
+            ):
                 return True
         if self._apart(said):
             return True
@@ -93,18 +100,34 @@ class Figures:
         )
 
     def _apart(self, said: Quantity) -> bool:
-        """A pair like "120/80" is supported by 120 and 80 written apart, with that unit or none said."""
-        if said.joint != "/" or said.high is None:
+        """Are the two ends of a pair or a course ("120/80", "57 to 49") written apart in one text?
+
+        With that unit, or where none is said or written.
+        """
+        if said.high is None:
             return False
-        ends = [str(said.low), str(said.high)]
-        have = {
-            str(one.low)
-            for one in self.quantities
-            if one.high is None
-            and not one.comparator
-            and (not said.unit or one.unit in {said.unit, ""})
-        }
-        return all(end in have for end in ends)
+        ends = {str(said.low), str(said.high)}
+        return any(
+            ends
+            <= {
+                str(one.low)
+                for one in text.quantities
+                if one.high is None
+                and not one.comparator
+                and (not said.unit or one.unit in {said.unit, ""})
+            }
+            for text in self.texts
+        )
+
+    def _listed(self, written: Quantity, said: Quantity) -> bool:
+        """A further value of a series whose unit is written once: "41 mL/min on ...; 49 on ..."."""
+        if written.unit:
+            return False
+        for text in self.texts:
+            others = {one.unit for one in text.quantities if one.unit}
+            if written in text.quantities and others == {said.unit} and len(text.named) == 1:
+                return _FURTHER.search(text.text, 0, written.start) is not None
+        return False
 
     def _headed(self, written: Quantity, said: Quantity) -> bool:
         """A figure without a unit in a text that names the unit elsewhere: a table's cell."""

@@ -33,6 +33,7 @@ _EXPLAIN = {
     "status_mismatch": "the entry is refuted, cancelled or over; say so",
     "subject_mismatch": "the cited words are about somebody else than it says",
     "laterality_mismatch": "the side differs from the cited words",
+    "opposite_in_source": "a word in it is the reverse of what the cited words say",
     "no_support": "the cited words do not say that",
     "contradicts_source": "the sources do hold what it says is missing",
     "prescribing": "it orders treatment: offer it as an option and say whose advice it is",

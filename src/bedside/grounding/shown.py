@@ -124,18 +124,28 @@ class Shown:
         whole = items[0]
         if len(items) == 1 and len(whole.body) <= _WHOLE_LINE and len(self._spans(whole)) <= 1:
             return self._found(n, whole, 0, len(whole.body))
-        wanted = self.read(claim).keys
+        said = self.read(claim)
+        figures = {one.figure for one in said.quantities}
+        passages = [
+            (item, start, end, self.read(item.body[start:end]))
+            for item in items
+            for start, end in self._spans(item)
+        ]
         ranked = sorted(
             (
-                (-len(wanted & self.read(item.body[start:end]).keys), order, item, start, end)
-                for order, (item, start, end) in enumerate(
-                    (item, start, end) for item in items for start, end in self._spans(item)
-                )
-            ),
-            key=lambda row: row[:2],
+                (
+                    -len(figures & {one.figure for one in text.quantities}),
+                    -len(said.keys & text.keys),
+                    order,
+                ),
+                item,
+                start,
+                end,
+            )
+            for order, (item, start, end, text) in enumerate(passages)
         )
         best: Found | None = None
-        for _, _, item, start, end in ranked[:_TRIES]:
+        for _, item, start, end in ranked[:_TRIES]:
             found = self._found(n, item, start, end)
             level = judge(claim, [found.evidence], computed=self.computed, asked=self.asked).level
             if level == "full":
@@ -145,7 +155,7 @@ class Shown:
         if best is not None:
             return best
         if ranked:
-            _, _, item, start, end = ranked[0]
+            _, item, start, end = ranked[0]
             return self._found(n, item, start, end)
         return Refused(n=n, why="quote_not_found")
 

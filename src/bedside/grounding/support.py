@@ -1,7 +1,7 @@
 """Does the cited text hold what a sentence says? Pure.
 
 Deterministic, in one order: doses, figures with their units, dates, named codes, drugs and analytes,
-negation, doubt, whose it is, which side, then enough of the content. The first that fails
+negation, doubt, whose it is, which side, words that turn the source round, then enough of the content. The first that fails
 names the reason. The rules are strict where a mistake harms and lenient in wording.
 """
 
@@ -17,8 +17,9 @@ from bedside.core.source import SourceKind
 from bedside.core.value import value
 from bedside.grounding.doses import unsupported
 from bedside.grounding.figures import Figures
+from bedside.grounding.opposites import alike, opposed
 from bedside.grounding.reading import Memo, Read
-from bedside.grounding.terms import Term
+from bedside.grounding.terms import POINTING, Term
 from bedside.language.negation import Kind, Scope
 from bedside.language.quantities import frequencies
 
@@ -37,6 +38,7 @@ Why = Literal[
     "status_mismatch",
     "subject_mismatch",
     "laterality_mismatch",
+    "opposite_in_source",
     "no_support",
 ]
 
@@ -74,7 +76,7 @@ _PRESENT = re.compile(
 )
 _TITLES = re.compile(r"\bfamily\b", re.IGNORECASE)
 _HEDGE = re.compile(
-    r"\b(?:may|might|could|possible|possibly|probable|probably|suspected|likely|unconfirmed|query|"
+    r"\b(?:(?-i:may)|might|could|possible|possibly|probable|probably|suspected|likely|unconfirmed|query|"
     r"consider|suggests?|suggesting|suggestive|consistent|differential|rule out|r/o|if|risk|"
     r"provisional|presumed|interpretation|speculation)\b", re.IGNORECASE
 )  # fmt: skip
@@ -144,12 +146,13 @@ def judge(
         computed=[memo(one) for one in computed],
     )
     failed = (
-        _doses(mine, evidence, memo)
+        _doses(mine, evidence, memo(carried), memo)
         or _rhythm(mine, evidence, texts)
         or _figures(mine, held, question, memo)
         or _entities(mine, evidence, memo(carried), question, memo)
         or _polarity(mine, evidence, memo)
         or _sides(mine, texts)
+        or _reversed(mine, texts, memo)
     )
     share = _share(mine, evidence, question, memo)
     if failed:
@@ -243,12 +246,13 @@ def _written(name: Read, texts: Sequence[Read]) -> bool:
     return bool(name.keys) and any(name.keys <= text.keys for text in texts)
 
 
-def _doses(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
+def _doses(said: Read, evidence: Sequence[Evidence], carried: Read, memo: Memo) -> Failed:
     if not said.quantities:
         return None
     passages = [memo(one.context) for one in evidence]
     passages += [memo(f"{one.heading}: {one.context}") for one in evidence if one.heading]
-    wrong = unsupported(said, passages)
+    drug = carried.drugs[-1].key if carried.drugs else ""
+    wrong = unsupported(said, passages, carried=drug)
     if wrong:
         return "dose_not_in_source", said.text[wrong[0].start : wrong[0].end]
     return None
@@ -379,6 +383,11 @@ def _sides(said: Read, texts: Sequence[Read]) -> Failed:
     return None
 
 
+def _reversed(said: Read, texts: Sequence[Read], memo: Memo) -> Failed:
+    found = opposed(said, texts, memo=memo)
+    return ("opposite_in_source", found[0]) if found else None
+
+
 def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) -> float:
     """The part of the clause's content words that the cited text (or its heading) holds."""
     written = [*said.quantities, *said.dates, *said.frequencies]
@@ -400,9 +409,10 @@ def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) ->
             if one.key in entities:
                 found |= {term.key for term in said.words if one.start <= term.start < one.end}
     if len(found) < _FULL["words"] * len(mine):
+        found |= alike(said, texts) & mine
         found |= _other_words(said.text, mine - found, theirs, texts, memo)
-    # Words of the question are not news: they neither help nor hurt.
-    echoed = asked.keys - theirs
+    # Words of the question, and those that name the source, are not news: they neither help nor hurt.
+    echoed = (asked.keys | POINTING) - theirs
     if mine - echoed:
         mine -= echoed
     return len(found & mine) / len(mine) if mine else 1.0

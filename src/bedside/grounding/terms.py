@@ -13,7 +13,7 @@ from bedside.clinical.analytes import find_analytes
 from bedside.clinical.drugs import find_drugs
 from bedside.core.value import value
 
-__all__ = ["Term", "analytes", "codes", "drugs", "stem_of", "stems"]
+__all__ = ["POINTING", "Term", "analytes", "codes", "drugs", "stem_of", "stems"]
 
 
 @value
@@ -63,6 +63,11 @@ def stem_of(word: str) -> str:
     low = low.replace("aemia", "emia").replace("haem", "hem").replace("oedema", "edema")
     low = low.replace("oestr", "estr").replace("diarrhoea", "diarrhea").replace("paed", "ped")
     return _stemmer()(low)
+
+
+_POINTING_WORDS = "guideline guidance chart document letter report source pharmacy"
+POINTING = frozenset(stem_of(word) for word in _POINTING_WORDS.split())
+"""Stems of words that name the source of a statement: they are no content of it."""
 
 
 def stems(text: str) -> list[Term]:

@@ -74,9 +74,16 @@ _COMPARE = re.compile(
     + r")[\s*_]*$",
     re.IGNORECASE,
 )
+_COMPARE_FAR = re.compile(
+    r"(?<!\w)("
+    + "|".join(sorted((w for w in _COMPARATORS if w.isalpha()), key=len, reverse=True))
+    + r")\s+(?:an?|the)\s+(?:[^\W\d_][\w-]*\s+){1,3}of[\s*_]*$",
+    re.IGNORECASE,
+)
 _SIGNS = frozenset("<>=≤≥⩽⩾~≈")
 _LAST_WORDS = frozenset(words.rpartition(" ")[2] for words in _COMPARATORS)
 _LOOK_BACK = 30
+_LOOK_FAR = 70
 _AND_ABOVE = re.compile(
     r"[\s*_]*(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b", re.IGNORECASE
 )
@@ -271,6 +278,10 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     """The comparison written before a figure, and where it begins; else "" and the figure's."""
     before = text[max(0, at - _LOOK_BACK) : at]
     bare = before.rstrip()
+    if bare.endswith(" of"):  # "below an eGFR of 45"
+        far = _COMPARE_FAR.search(text[max(0, at - _LOOK_FAR) : at])
+        if far is not None:
+            return _COMPARATORS[far[1].lower()], at
     if not bare or not (bare[-1] in _SIGNS or bare.rsplit(None, 1)[-1].lower() in _LAST_WORDS):
         return "", at
     match = _COMPARE.search(before)

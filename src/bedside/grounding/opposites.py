@@ -1,0 +1,280 @@
+"""Words that say the reverse of what is written: stop for start, low for high, rose for fell. Pure.
+
+A sentence may hold the right figures, names and dates and still turn its source round. Words are
+sorted into axes of poles that exclude each other. A pole that is said must be written about the
+same thing, wherever anything on its axis is written about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import cache
+
+from bedside.core.value import value
+from bedside.grounding.reading import Memo, Read
+from bedside.grounding.terms import stem_of
+from bedside.language.quantities import Quantity
+
+__all__ = ["alike", "opposed"]
+
+_AXES: dict[str, dict[str, str]] = {
+    "action": {
+        "start": "start begin began begun initiate commence introduce restart resume",
+        "keep": "continue maintain active ongoing",
+        "stop": "stop discontinue cease withdraw withdrew withdrawn withhold withheld suspend pause hold held",
+        "avoid": "avoid",
+        "more": "double triple treble quadruple escalate uptitrate",
+        "less": "halve taper wean downtitrate",
+    },
+    "course": {
+        "up": "increase raise rise rose risen climb elevate",
+        "down": "decrease reduce fell fallen falling drop lowered declining",
+    },
+    "level": {
+        "high": "high raised elevated",
+        "low": "low reduced decreased suppressed",
+        "normal": "normal unremarkable preserved",
+    },
+    "judgement": {"better": "improve better", "worse": "worsen worse deteriorate declining"},
+    "growth": {"benign": "benign", "malignant": "malignant"},
+    "pace": {"acute": "acute", "chronic": "chronic"},
+    "pressure": {"systolic": "systolic", "diastolic": "diastolic"},
+    "rate": {"slow": "bradycardia", "fast": "tachycardia"},
+    "end": {"proximal": "proximal", "distal": "distal"},
+    "flank": {"medial": "medial", "lateral": "lateral"},
+    "face": {"anterior": "anterior", "posterior": "posterior"},
+    "height": {"superior": "superior", "inferior": "inferior"},
+}
+_TOGETHER = frozenset(
+    (*((("action", a), ("action", b)) for a, b in (("start", "keep"), ("stop", "avoid"))),)
+)
+"""Poles that do not exclude each other."""
+_OF_DOSES = {"up": "more", "down": "less"}
+_DOSE_NEAR = re.compile(
+    r"\bdos(?:e|es|age|ing)\b|\bto\s+\d[\d.,]*\s?(?:mg|mcg|g|units?|ml)\b|\bby\s+\d[\d.,]*\s?(?:mg|mcg|g|units?)\b",
+    re.IGNORECASE,
+)
+_KIND_OF = re.compile(
+    r"[\s-](?:doses?|risk|thresholds?|intensity|fat|salt|sodium diet|fib(?:re|er)|grade|molecular|density|"
+    r"flow|suspicion|priority|back|limb|output|power|resolution|sensitivity)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_PART = re.compile(
+    r"[.;\n](?=\s|$)|,\s|\b(?:and|but|while|whereas|although|though|then)\b", re.IGNORECASE
+)
+_TIMES = re.compile(
+    r"\b(before|after)\s+(?:the |a |an |each |every )?([^\W\d_]{3,})", re.IGNORECASE
+)
+_WEIGHS = re.compile(
+    r"\b(?:consider\w*|whether|could|(?-i:may)|might|options?|possib\w+|review\w*|discuss\w*|weigh\w*|would)\b",
+    re.IGNORECASE,
+)
+_BY_RANGE = {"high": 1, "raised": 1, "elevated": 1, "low": -1, "normal": 0}
+_LEVEL_SAID = re.compile(
+    r"\b(high|raised|elevated|low|normal)\b(?![\s-](?:dose|risk|limit|range of|intensity|threshold))|"
+    r"\b(above|below|within|outside)\s+(?:the\s+|its\s+|her\s+|his\s+)?(?:normal\s+|reference\s+|laboratory'?s?\s+)?(?:range|limits?)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:not|no longer|never|neither|nor|no)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_PREFIXES = ("non", "un", "a", "in")
+_LONG = 5  # letters of a word that may stand with and without a prefix of denial
+
+
+@cache
+def _poles() -> dict[str, tuple[tuple[str, str], ...]]:
+    """Each stem with its (axis, pole)s."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+    for axis, poles in _AXES.items():
+        for pole, words in poles.items():
+            for word in words.split():
+                rows.setdefault(stem_of(word), []).append((axis, pole))
+    return {key: tuple(dict.fromkeys(found)) for key, found in rows.items()}
+
+
+@value
+class _Pole:
+    """A word of a text: its axis, its pole, and how it is written."""
+
+    axis: str
+    pole: str
+    word: str
+
+
+def opposed(said: Read, written: Sequence[Read], *, memo: Memo) -> tuple[str, str] | None:
+    """The first word of `said` whose reverse is written, with the word that is written.
+
+    Args:
+        said: What is said, without markers.
+        written: The cited passages.
+        memo: The readings of this answer and its sources.
+    """
+    return _by_words(said, written, memo) or _by_range(said, written) or _by_course(said, written)
+
+
+def alike(said: Read, written: Sequence[Read]) -> set[str]:
+    """The stems of `said` that are written in another word of the same pole: stopped, discontinued."""
+    theirs = [one for text in written for one in _found(text)]
+    return {
+        stem_of(mine.word)
+        for mine in _found(said)
+        if any(mine.axis == one.axis and _agree(mine, one) for one in theirs)
+    }
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+
+def _by_words(said: Read, written: Sequence[Read], memo: Memo) -> tuple[str, str] | None:
+    wholes = [_found(text) for text in written]
+    if not any(wholes):
+        return _by_prefix(said, written)
+    parts = [(part, _found(part)) for text in written for part in _parts(text, memo)]
+    weighs = _WEIGHS.search(said.text) is not None
+    about: frozenset[str] = frozenset()
+    for part in _parts(said, memo):
+        about = part.named or about or part.keys
+        for mine in _found(part):
+            if mine.axis == "action" and weighs:
+                continue  # an option is no report of what was done
+            theirs = [
+                one
+                for text, found in parts
+                if about & (text.named or text.keys)
+                for one in found
+                if one.axis == mine.axis
+            ] or [one for found in wholes for one in found if one.axis == mine.axis]
+            if theirs and not any(_agree(mine, one) for one in theirs):
+                return mine.word, theirs[0].word
+    return _by_prefix(said, written)
+
+
+def _agree(mine: _Pole, theirs: _Pole) -> bool:
+    pair = ((mine.axis, mine.pole), (theirs.axis, theirs.pole))
+    return mine.pole == theirs.pole or pair in _TOGETHER or pair[::-1] in _TOGETHER
+
+
+def _parts(text: Read, memo: Memo) -> list[Read]:
+    return [memo(part) for one in _PART.split(text.text) if (part := one.strip())]
+
+
+def _found(text: Read) -> list[_Pole]:
+    """The poles of a text, without the words that it denies."""
+    out: list[_Pole] = []
+    for match in _WORD.finditer(text.text):
+        rows = _poles().get(stem_of(match.group().replace("-", "")))
+        if rows is None or _denied(text, match.start(), match.end()):
+            continue
+        if any(axis == "level" for axis, _ in rows) and _KIND_OF.match(text.text, match.end()):
+            continue
+        for axis, pole in rows:
+            if axis == "course" and _DOSE_NEAR.search(text.text) and text.drugs:
+                out.append(_Pole(axis="action", pole=_OF_DOSES[pole], word=match.group()))
+            else:
+                out.append(_Pole(axis=axis, pole=pole, word=match.group()))
+    out += [
+        _Pole(axis=f"time {stem_of(match[2])}", pole=match[1].lower(), word=match[1])
+        for match in _TIMES.finditer(text.text)
+    ]
+    return out
+
+
+def _denied(text: Read, start: int, end: int) -> bool:
+    return any(
+        one.kind == "negated"
+        and one.start <= start < one.end
+        and not (one.trigger[0] <= start and end <= one.trigger[1])
+        for one in text.scopes
+    )
+
+
+def _by_prefix(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
+    """The same word with and without a prefix of denial, and hypo- for hyper-."""
+    mine = _words(said)
+    theirs = {word for text in written for word in _words(text)}
+    for word in sorted(mine - theirs):
+        for other in _reverses(word):
+            if other in theirs and other not in mine:
+                return word, other
+    return None
+
+
+def _words(text: Read) -> set[str]:
+    return {match.group().lower().replace("-", "") for match in _WORD.finditer(text.text)}
+
+
+def _reverses(word: str) -> Iterable[str]:
+    if word.startswith(("hypo", "hyper")):
+        rest = word.removeprefix("hypo").removeprefix("hyper")
+        yield f"hyper{rest}" if word.startswith("hypo") else f"hypo{rest}"
+    for prefix in _PREFIXES:
+        if len(word) >= _LONG:
+            yield prefix + word
+        if word.startswith(prefix) and len(word) - len(prefix) >= _LONG:
+            yield word.removeprefix(prefix)
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+def _by_range(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
+    """A level that the printed range refutes: "low at 5.4" beside "(3.5-5.1)"."""
+    values = [one for one in said.quantities if one.high is None and not one.comparator]
+    match = _LEVEL_SAID.search(said.text)
+    if match is None or len(values) != 1 or _NOT.search(said.text, 0, match.start()):
+        return None
+    for text in written:
+        ranges = [one for one in text.quantities if one.joint == "-" and one.high is not None]
+        same = [one for one in text.quantities if one.figure == values[0].figure]
+        if len(ranges) != 1 or not same or not _comparable(values[0], ranges[0]):
+            continue
+        low, high = ranges[0].low, ranges[0].high
+        assert high is not None
+        place = -1 if values[0].low < low else 1 if values[0].low > high else 0
+        word = (match[1] or match[2]).lower()
+        right = {
+            "above": place == 1,
+            "below": place == -1,
+            "within": place == 0,
+            "outside": place != 0,
+        }
+        if not right.get(word, _BY_RANGE.get(word) == place):
+            return match.group(), text.text[ranges[0].start : ranges[0].end]
+    return None
+
+
+def _comparable(one: Quantity, other: Quantity) -> bool:
+    return not one.unit or not other.unit or one.unit == other.unit
+
+
+def _by_course(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
+    """A course that the figures refute: "rose from 57 to 41", "rose to" the lowest value there is."""
+    course = [one for one in _found(said) if one.axis == "course"]
+    poles = {one.pole for one in course}
+    if len(poles) != 1:
+        return None
+    up = poles == {"up"}
+    for one in said.quantities:
+        before = said.text[: one.start].rstrip().lower()
+        if one.high is not None and before.endswith("from") and one.high != one.low:
+            return None if up == (one.high > one.low) else (course[0].word, "the figures")
+        if before.endswith(" to") and one.high is None:
+            others = _series(one, written)
+            if others and all(one.low < other if up else one.low > other for other in others):
+                return course[0].word, "the figures"
+    return None
+
+
+def _series(one: Quantity, written: Sequence[Read]) -> list[Decimal]:
+    """The other values of a cited series: figures of that unit in texts that name one test."""
+    texts = [text for text in written if text.quantities and text.dates]
+    if len({key for text in texts for key in text.named}) != 1:
+        return []
+    return [
+        other.low
+        for text in texts
+        for other in text.quantities
+        if other.high is None and _comparable(one, other) and other.low != one.low
+    ]
