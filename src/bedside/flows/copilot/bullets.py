@@ -31,6 +31,8 @@ _NO_GAP = frozenset({"pain score"})
 """What bears on a question and is not missed where nobody wrote it down."""
 _FOCUSED = 60.0
 """Above this rank an entry is of the named thing or close to it, not only of the intent."""
+_LOOKUP = 3
+"""A question of so few words looks one thing up."""
 _LACKING = re.compile(r"\b(?:missing|lack\w*|needs?|up to date|behind|due)\b", re.IGNORECASE)
 
 
@@ -63,6 +65,9 @@ def tell_bullets(
     spoken = bearing_on(view.request.text, parsed.entities)
     if spoken and not sheet.lines and not any(one.rank > _FOCUSED for one in ranked):
         lead = "No entry names this; in the record are:"
+        if len(view.request.text.split()) <= _LOOKUP:  # "falls?" asks for that and no more
+            facts = [fact for fact in facts if not _aside(fact, spoken)]
+            facts = [fact for fact in facts if fact.category == "observations"]
     written = 0
     for fact in facts:
         key = analyte_key(fact) if fact.category == "observations" else ""
@@ -98,9 +103,8 @@ def _taken_last(one: Ranked) -> bool:
 
 def _focused(ranked: Sequence[Ranked], view: View[Nothing], parsed: Parsed) -> list[Ranked]:
     """What bears on the question itself, where anything does; a plan also wants the whole patient."""
-    if view.plan.intent in PRESSING or any(
-        one.kind in {"drug", "drug_class"} for one in parsed.entities
-    ):
+    kinds = {one.kind for one in parsed.entities}
+    if kinds != {"vaccine"} and (view.plan.intent in PRESSING or kinds & {"drug", "drug_class"}):
         return list(ranked)
     near = [one for one in ranked if one.rank > _FOCUSED]
     return near if near or parsed.entities else list(ranked)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bedside.flows.copilot.reading import Clause
 
-__all__ = ["followed", "goes_on", "questions_before"]
+__all__ = ["followed", "goes_on", "has_pronoun", "questions_before"]
 
 _MOST_BACK = 3
 _MOST_SUBJECTS = 3
@@ -24,11 +24,16 @@ def questions_before(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(reversed(asked[-_MOST_BACK:]))
 
 
+def has_pronoun(text: str) -> bool:
+    """True where "it" or "them" may stand for what was spoken of."""
+    return _IT.search(text) is not None
+
+
 def goes_on(text: str, clauses: Sequence[Clause]) -> bool:
     """True of a question that cannot be read by itself: no subject, or a pronoun for one."""
     if not any(clause.subject for clause in clauses):
         return True
-    return _IT.search(text) is not None and not any(clause.entities for clause in clauses)
+    return has_pronoun(text) and not any(clause.entities for clause in clauses)
 
 
 def followed(text: str, clauses: Sequence[Clause], about: Sequence[Clause]) -> list[Clause]:
@@ -54,7 +59,7 @@ def followed(text: str, clauses: Sequence[Clause], about: Sequence[Clause]) -> l
         return list(clauses)
     return [
         replace(
-            _asked_like(clause, subject) if not clause.asked else clause,
+            clause if clause.asked or clause.verbs else _asked_like(clause, subject),
             topics=subject.topics,
             fields=subject.fields,
             visits=subject.visits,

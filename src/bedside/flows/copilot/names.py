@@ -442,7 +442,13 @@ def matching(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
     """The entries that are the named thing, in the given order."""
     if entity.kind == "drug" and not entity.key.startswith("record:"):
         wanted = frozenset(entity.key.split("-")) if "-" in entity.key else frozenset({entity.key})
-        return [fact for fact in facts if _is_drug(entity.key, wanted, ingredients(fact))]
+        kin = frozenset(drugs_in([entity.key]))  # "penicillin" says any of them
+        return [
+            fact
+            for fact in facts
+            if _is_drug(entity.key, wanted, found := ingredients(fact))
+            or (kin & found and fact.category == "medications")
+        ]
     if entity.kind == "drug_class":
         members = frozenset(drugs_in(entity.key.split(",")))
         return [fact for fact in facts if members & ingredients(fact)]

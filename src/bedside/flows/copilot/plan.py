@@ -12,7 +12,7 @@ from bedside.flows.copilot.following import questions_before
 from bedside.flows.copilot.intents import Intent, classify
 from bedside.flows.copilot.lexicon import Lexicon, is_plain
 from bedside.flows.copilot.modes import mode_of
-from bedside.flows.copilot.names import bearing_on, classes_of, record_lexicon
+from bedside.flows.copilot.names import bearing_on, classes_of, matching, record_lexicon
 from bedside.flows.copilot.passages import asked_for
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.reading import parse
@@ -290,10 +290,22 @@ def again(view: View[Nothing]) -> tuple[Need[Any], ...]:
         return ()
     intent = classify(view.request.text, parsed)
     wanted = tuple(dict.fromkeys(("demographics", *intent.fetch)))
+    wanted = tuple(dict.fromkeys((*wanted, *_elsewhere(parsed, record))))
     if not first.limits and set(wanted) <= set(first.categories):
         return ()
     merged = tuple(dict.fromkeys((*first.categories, *wanted)))
     return (RecordNeed(name="record whole", categories=merged, limits=False),)
+
+
+def _elsewhere(parsed: Parsed, record: RecordFacts | None) -> tuple[Category, ...]:
+    """Where else a problem may stand that is none of the problems: a result that says it in words."""
+    unlisted = record is not None and any(
+        query.topic == "conditions"
+        and query.entity is not None
+        and not matching(query.entity, record.of("conditions"))
+        for query in parsed.queries
+    )
+    return ("observations",) if unlisted else ()
 
 
 def _unmet(parsed: Parsed, record: RecordFacts) -> bool:

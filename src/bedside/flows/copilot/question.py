@@ -132,6 +132,8 @@ def read(text: str, *, today: date, record: Lexicon | None = None) -> tuple[Piec
     at = 0
     while at < len(words):
         end, piece = _next(words, at, today, record, clinical)
+        if piece == Piece(said=words[at]):
+            piece = Piece(said=tokens[at].text)  # a repair that made nothing known is none
         if piece is not None:
             pieces.append(piece)
         at = end

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any, cast
 
 from bedside.core.value import value
-from bedside.flows.copilot.following import followed, goes_on
+from bedside.flows.copilot.following import followed, goes_on, has_pronoun
 from bedside.flows.copilot.lexicon import Lexicon
 from bedside.flows.copilot.names import panel_members
 from bedside.flows.copilot.query import Anchor, Entity, EntityKind, Parsed, Query, Threshold, Window
@@ -62,6 +62,7 @@ class Clause:
     anchor: Anchor | None = None
     relative: str | None = None
     either: bool = False
+    surgical: bool = False
     broken: bool = False
 
     @property
@@ -98,7 +99,10 @@ def parse(
         named = not any(part.topics for part in _clauses(about))
         sure = named or not any(map(_unknown, about))
         if goes_on(text, clauses) or not unknown:
-            clauses, was = followed(text, clauses, _clauses(about)), clauses
+            clauses, was = (
+                followed(text, _meant(text, pieces, clauses, about), _clauses(about)),
+                clauses,
+            )
             sure = sure or clauses == was
     parsed = Parsed(
         unknown=unknown,
@@ -127,6 +131,15 @@ def parse(
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _meant(
+    text: str, pieces: Sequence[Piece], clauses: Sequence[Clause], about: Sequence[Piece]
+) -> Sequence[Clause]:
+    """In "is she still taking it?" after a medicine the verb names no subject: "it" does."""
+    named = [one for part in _clauses(about) for group in part.entities for one in group]
+    taken = bool(named) and {one.kind for one in named} <= {"drug", "drug_class", "condition"}
+    return _clauses(pieces, implied=False) if taken and has_pronoun(text) else clauses
 
 
 def _entities(clauses: Sequence[Clause]) -> tuple[Entity, ...]:
@@ -193,7 +206,7 @@ def _unknown(piece: Piece) -> bool:
     )
 
 
-def _clauses(pieces: Sequence[Piece]) -> list[Clause]:
+def _clauses(pieces: Sequence[Piece], *, implied: bool = True) -> list[Clause]:
     found: list[Clause] = []
     part: list[Piece] = []
     either = False
@@ -207,7 +220,7 @@ def _clauses(pieces: Sequence[Piece]) -> list[Clause]:
             part.append(piece)
     found.append(_clause(part))
     kept = [one for one in found if one != Clause()]
-    return [replace(one, either=either) for one in _implied(kept)]
+    return [replace(one, either=either) for one in (_implied(kept) if implied else kept)]
 
 
 def _clause(pieces: Sequence[Piece]) -> Clause:
@@ -225,10 +238,15 @@ def _clause(pieces: Sequence[Piece]) -> Clause:
         "unit": "",
         "anchor": None,
         "relative": None,
+        "surgical": False,
         "broken": False,
     }
     for piece in pieces:
         _take(made, piece)
+    if "dates" in made["ops"]:  # "HPV, dates?" wants each; "date of the first" only that
+        made["ops"] = (
+            made["ops"] - {"dates"} | {"when"} | ({"list"} if made["ops"] == {"dates"} else set())
+        )
     if made["last"] is not None and not made["ops"] & {"latest", "first"}:
         made["broken"] = True
     for name in ("ops", "verbs", "statuses"):
@@ -319,6 +337,8 @@ def _take_phrase(made: dict[str, Any], piece: Piece) -> None:
         key = piece.means(kind)
         if key == "previous" and piece.means("status") is not None:
             continue
+        if key == "surgery":
+            key, made["surgical"] = "procedures", True
         if key is not None:
             if isinstance(made[slot], set):
                 made[slot].add(key)
@@ -350,6 +370,7 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                 statuses=clause.statuses if clause.asked else source.statuses,
                 last=clause.last if clause.asked else source.last,
             )
+    filled = _dated(_like_neighbours(filled))
     related = _with_relatives(filled)
     carried = _with_allergies(related) if related is not None else None
     if carried is None:
@@ -371,6 +392,39 @@ def _settled(clauses: Sequence[Clause]) -> list[Clause] | None:
                     last=source.last,
                 )
     return _windows(list(clauses), filled)
+
+
+def _dated(clauses: Sequence[Clause]) -> list[Clause]:
+    """In "how many courses, and the last?" or "dates of first and last" the last is asked by its date."""
+    dated = any({"count", "when"} & clause.ops for clause in clauses)
+    return [
+        replace(clause, ops=clause.ops | {"when"})
+        if dated and clause.ops in ({"latest"}, {"first"}) and not clause.verbs
+        else clause
+        for clause in clauses
+    ]
+
+
+def _like_neighbours(clauses: list[Clause]) -> list[Clause]:
+    """A name of two kinds is of its neighbour's: in "rotavirus and hep B" both are vaccines."""
+    sure = {
+        group[0].kind
+        for clause in clauses
+        for group in clause.entities
+        if len({one.kind for one in group}) == 1
+    }
+    if sure != {"vaccine"}:
+        return clauses
+    return [
+        replace(
+            clause,
+            entities=tuple(
+                tuple(one for one in group if one.kind in sure) or group
+                for group in clause.entities
+            ),
+        )
+        for clause in clauses
+    ]
 
 
 def _with_relatives(clauses: list[Clause]) -> list[Clause] | None:

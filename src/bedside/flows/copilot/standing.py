@@ -99,7 +99,7 @@ def tell_entity(
         members = panel_members(entity.key)
         told = [figure_line(key, record, sheet, earlier=earlier) for key in members]
         for line in [one for one in told if one][:_MOST_PANEL]:
-            sheet.say(line)
+            _say_once(line, sheet)
         if not any(told):
             sheet.say(f"Not recorded: {shown_name(entity.key)}.")
             sheet.missing(shown_name(entity.key))
@@ -107,7 +107,7 @@ def tell_entity(
     if entity.kind == "analyte":
         line = figure_line(entity.key, record, sheet, earlier=earlier)
         if line:
-            sheet.say(line)
+            _say_once(line, sheet)
             newest = readings_of(entity, record.of("observations"))[-1]
             tell_converted(newest, entity, unit, sheet, alone=False)
         else:
@@ -121,6 +121,11 @@ def tell_entity(
             seen = readings_of(Entity(kind="analyte", key=key, said=key), record.of("observations"))
             if not seen and len(sheet.gaps) < _MOST_SOUGHT:
                 sheet.missing(shown_name(key))
+
+
+def _say_once(line: str, sheet: Sheet) -> None:
+    if not sheet.says(line):
+        sheet.say(line)
 
 
 def looked_at_results(record: RecordFacts) -> bool:
@@ -170,7 +175,7 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
         if fact.name in seen:
             continue
         seen.add(fact.name)
-        sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
+        _say_once(f"{shown_line(fact)} {sheet.cite(fact)}", sheet)
         if len(seen) == _MOST_STANDING:
             break
 

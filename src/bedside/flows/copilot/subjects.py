@@ -121,12 +121,21 @@ def _measured(clause: Clause) -> bool:
 
 
 def _person(clause: Clause) -> tuple[Query, ...]:
+    if clause.fields == ("age",) and len(clause.entities) == 1:
+        return _age_at(clause)
     allowed = {"when", "latest", "list"}
     if clause.entities or clause.topics or clause.bound or clause.window or clause.ops - allowed:
         return ()
     if clause.visits or clause.last or clause.statuses or clause.verbs - {"on"}:
         return ()
     return tuple(Query(topic="person", ask="field", field=field) for field in clause.fields)
+
+
+def _age_at(clause: Clause) -> tuple[Query, ...]:
+    """How old somebody was when a thing began, or was last done: "age at menarche"."""
+    made = query_of(replace(clause, fields=(), ops=clause.ops | {"when"}))
+    fits = len(made) == 1 and made[0].ask in {"when_first", "when_last"}
+    return tuple(replace(one, field="age") for one in made if fits and one.topic != "observations")
 
 
 # ---- allergies
@@ -329,8 +338,8 @@ def _events(clause: Clause, entity: Entity, topic: Topic) -> tuple[Query, ...]:
     verbs = {
         "medications": {"take", "start", "stop", "measure", "on", "dose"},
         "conditions": {"diagnose", "resolve", "on", "start"},
-        "procedures": {"undergo", "measure", "take", "diagnose", "on"},
-        "immunizations": {"vaccinate", "take", "measure", "diagnose", "on"},
+        "procedures": {"undergo", "measure", "take", "diagnose", "on", "start"},
+        "immunizations": {"vaccinate", "take", "measure", "diagnose", "on", "start", "dose"},
     }[topic]
     if clause.verbs - verbs:
         return ()
@@ -375,12 +384,13 @@ def _event_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
         dated = "when" in ops
         fits = ops <= ({"when", "latest"} if dated else {"any"})
         return ("when_end" if dated else "stopped") if fits else None
-    if "dose" in verbs:
+    if "dose" in verbs and topic == "medications":
         return "dose" if ops <= {"latest", "any"} else None
     if "since" in ops:
         return "when_first" if ops <= {"since", "when", "first"} else None
     if "when" in ops:
-        return _event_when(ops - {"when", "any", "list"}, verbs, topic)
+        rest = ops - {"when", "any", "list"}
+        return "list" if "list" in ops and not rest else _event_when(rest, verbs, topic)
     if "list" in ops:
         return "list" if ops <= {"list", "any", "latest"} else None
     if ops == {"first"}:
@@ -399,7 +409,7 @@ def _entry_ask(clause: Clause, ops: set[str], topic: Topic) -> Ask | None:
     if ops - asked - {"latest", "any"} or topic == "immunizations":
         return None
     if asked == {"length"} and topic != "procedures":
-        return "when_first" if not verbs & _ENDS else None
+        return "length" if not verbs & _ENDS else None
     if topic == "conditions":
         return None
     if asked == {"why"} and topic == "medications":
@@ -463,6 +473,11 @@ def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
 
 def _catalogue(clause: Clause, topic: Topic, status: Status, ops: set[str]) -> tuple[Query, ...]:
     """List, count or date what a category holds."""
+    made = _listing(clause, topic, status, ops)
+    return tuple(replace(one, field="surgery") for one in made) if clause.surgical else made
+
+
+def _listing(clause: Clause, topic: Topic, status: Status, ops: set[str]) -> tuple[Query, ...]:
     if clause.last is not None:
         asked = Query(topic=topic, ask="list", window=clause.window, last=clause.last)
         return (asked,) if ops == {"latest"} else ()

@@ -158,7 +158,12 @@ def _grounded(
     if not (entities or bearing or overdue or told):
         told = tell_whole(view, record, sheet, limit, medicines=of_medicines)
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
-    if view.plan.intent in PRESSING or "allergies" in (view.plan.intent, *parsed.topics) or drugs:
+    jabs = bool(entities) and all(one.kind == "vaccine" for one in entities)
+    if (
+        (view.plan.intent in PRESSING and not jabs)
+        or "allergies" in (view.plan.intent, *parsed.topics)
+        or drugs
+    ):
         tell_allergies(record, sheet)
     if not (overdue or after_document or told):
         tell_bullets(view, record, parsed, sheet, limit)

@@ -14,7 +14,7 @@ from bedside.flows.copilot.tools.family import answer_family
 from bedside.flows.copilot.tools.figures import answer_figures
 from bedside.flows.copilot.tools.lists import answer_list
 from bedside.flows.copilot.tools.panels import answer_group, answer_panel
-from bedside.flows.copilot.tools.person import answer_person
+from bedside.flows.copilot.tools.person import answer_age_at, answer_person
 from bedside.flows.copilot.tools.sheet import Sheet
 from bedside.flows.copilot.tools.visits import answer_visits
 from bedside.record.needs import RecordFacts
@@ -60,6 +60,8 @@ def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> boo
             return answer_figures(query, record, sheet)
         case "family_history" if query.ask == "any":
             return answer_family(query, record, sheet)
+        case _ if query.field == "age" and query.entity is not None:
+            return answer_age_at(query, record, sheet)
         case _ if query.entity is not None:
             answered = answer_event(query, record, sheet)
             if answered and query.topic == "medications" and query.ask in {"any", "dose"}:

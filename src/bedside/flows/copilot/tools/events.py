@@ -123,6 +123,11 @@ def _none(
     name = thing_name(entity)
     span = f" {query.window.said}" if query.window is not None else ""
     place = _PLACE[query.topic]
+    if query.topic == "conditions" and (measured := _measured(entity, query, record)):
+        sheet.say(f"Not among the problems: {name}{span}. As a result it is recorded:")
+        for fact in measured:
+            sheet.say(f"- {fact.line.rstrip('.')} {sheet.cite(fact)}")
+        return True
     sheet.missing(f"{name}{span}")
     total = dict(record.total).get(query.topic, len(everything))
     looked = (
@@ -151,6 +156,17 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []
+
+
+def _measured(entity: Entity, query: Query, record: RecordFacts) -> list[Fact]:
+    """The newest results that answer in words and name the problem: "HIV status: HIV positive"."""
+    told = [
+        fact
+        for fact in record.of("observations")
+        if fact.value is None and fact.text_value
+        if query.window is None or query.window.holds(day_of(fact))
+    ]
+    return _distinct(matching(entity, told))[:2]
 
 
 def mentions(entity: Entity, record: RecordFacts) -> list[Fact]:
@@ -222,7 +238,8 @@ def _done_for(entity: Entity, record: RecordFacts) -> list[Fact]:
     if entity.kind != "drug_class":
         return []
     names = set(stems(group_name(entity.said)))
-    done = [fact for fact in record.of("procedures") if names & set(stems(fact.name))]
+    shared = min(2, len(names))  # "hormone replacement" is no replaced device
+    done = [f for f in record.of("procedures") if len(names & set(stems(f.name))) >= shared]
     return _distinct(done)[:2]
 
 
@@ -260,7 +277,12 @@ def _any_done(
     query: Query, entity: Entity, named: list[Fact], record: RecordFacts, sheet: Sheet
 ) -> bool:
     newest = named[0]
-    sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
+    if query.status == "active":
+        sheet.say(f"Last recorded: {_line(newest)} {sheet.cite(newest)}.")
+        sheet.say("Whether that still stands is not recorded.")
+        sheet.missing(f"whether {thing_name(entity)} still stands")
+    else:
+        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
     if query.field and not _found(entity, newest, named, record, sheet):
         return False
     if len(named) > 1:
@@ -417,6 +439,19 @@ def _when_end(_query: Query, named: list[Fact], _record: RecordFacts, sheet: She
     return True
 
 
+def _length(query: Query, named: list[Fact], record: RecordFacts, sheet: Sheet) -> bool:
+    """How long it lasted: from and to where it has ended, since when where it stands."""
+    ended = [fact for fact in named if fact.end is not None]
+    if not ended:
+        return _when(replace(query, ask="when_first"), named, record, sheet)
+    for fact in ended[:_MOST_NAMED]:
+        sheet.say(f"{plain_name(fact)}: from {when_text(fact)} to {_end(fact)} {sheet.cite(fact)}.")
+    standing = [fact for fact in named if is_active(fact) and fact not in ended]
+    if standing:
+        sheet.say(f"Still active: {_each(_distinct(standing), sheet)}.")
+    return True
+
+
 _DID = {"medications": "ordered", "procedures": "done"}
 
 
@@ -490,6 +525,7 @@ _ASKS: dict[str, Callable[[Query, list[Fact], RecordFacts, Sheet], bool]] = {
     "when_first": _when,
     "when_last": _when,
     "when_end": _when_end,
+    "length": _length,
     "who": _who,
     "where": _who,
     "why": _why,

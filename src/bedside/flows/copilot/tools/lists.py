@@ -41,6 +41,9 @@ def answer_list(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
     span = f" {query.window.said}" if query.window is not None else ""
     if not chosen:
         return _none(query, facts, f"{word}{many}", span, sheet)
+    if query.field == "surgery":
+        sheet.gap()
+        sheet.say("Which procedures were operations is not marked in this record.")
     if query.ask in {"when_last", "when_first"}:
         return _edge(query, chosen, one, sheet)
     if query.ask not in {"list", "count"}:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 from bedside.flows.copilot.query import Query
-from bedside.flows.copilot.tools.sheet import Sheet, said_as_written
+from bedside.flows.copilot.names import matching
+from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, said_as_written
 from bedside.flows.copilot.windows import day_text
-from bedside.record.needs import Fact, RecordFacts
+from bedside.record.needs import Category, Fact, RecordFacts
 
-__all__ = ["age_on", "answer_person"]
+__all__ = ["age_on", "answer_age_at", "answer_person"]
 
 _GROUP = {"address": "contact", "phone": "contact", "background": "origin", "pcp": "origin"}
 _DOCTOR = "general practitioner "
@@ -37,6 +38,30 @@ def answer_person(query: Query, record: RecordFacts, sheet: Sheet, *, today: dat
         sheet.say(f"No {what} is recorded.")
         return True
     return _field(query, record, line, sheet, today=today)
+
+
+def answer_age_at(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
+    """The age at the first or last of a named thing; `False` where a date is not exact."""
+    birth = record.person.birth_date
+    line = next((one for one in record.of("demographics") if one.group in {"identity", ""}), None)
+    if query.entity is None or birth is None or line is None or day_text(birth) not in line.line:
+        return False
+    category: Category = query.topic  # type: ignore[assignment]
+    dated = [
+        (day, fact)
+        for fact in matching(query.entity, record.of(category))
+        if (day := day_of(fact)) is not None and not fact.roughly
+    ]
+    if not dated:
+        return False
+    day, fact = dated[-1] if query.ask == "when_first" else dated[0]
+    age = age_on(birth, day)
+    sheet.say(
+        f"{age} years old: {plain_name(fact)} on {day_text(day)} {sheet.cite(fact)}, "
+        f"born {day_text(birth)} {sheet.cite(line)}."
+    )
+    sheet.calculated(f"age from {day_text(birth)} to {day_text(day)} = {age} years")
+    return True
 
 
 def _field(query: Query, record: RecordFacts, line: Fact, sheet: Sheet, *, today: date) -> bool:
