@@ -40,6 +40,8 @@ _SILENT = frozenset(",;?!.:/+-")
 _PLURAL_MIN = 4
 _REPAIR_MIN = 5
 _REPAIR_TWO = 9
+_SLIPS = 2
+"""Most slips that a word is repaired over."""
 
 
 @value
@@ -103,6 +105,7 @@ class Lexicon:
         for key in self._table:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
         self._words = {word for key in self._table for word in key}
+        self._reach = max(map(len, self._words), default=0) + _SLIPS
         self._shortened: dict[str, set[str]] | None = None
 
     def __contains__(self, word: str) -> bool:
@@ -142,8 +145,8 @@ class Lexicon:
 
     def repaired(self, word: str) -> str | None:
         """The one known word that is a slip away (two from nine letters on), or `None`."""
-        if len(word) < _REPAIR_MIN or not word.isalpha():
-            return None
+        if not _REPAIR_MIN <= len(word) <= self._reach or not word.isalpha():
+            return None  # what is longer than every word is no slip of one
         if self._shortened is None:
             index: dict[str, set[str]] = {}
             for known in self._words:
@@ -152,7 +155,7 @@ class Lexicon:
                         index.setdefault(short, set()).add(known)
             self._shortened = index
         near = {known for short in _shorter(word) for known in self._shortened.get(short, ())}
-        limit = 2 if len(word) >= _REPAIR_TWO else 1
+        limit = _SLIPS if len(word) >= _REPAIR_TWO else 1
         for slips in range(1, limit + 1):
             found = {known for known in near if _slips(word, known) == slips}
             if found:
