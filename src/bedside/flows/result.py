@@ -245,6 +245,7 @@ def _degraded(view: View[S], final: Done[S]) -> list[str]:
     ]
     if "model" in view.opened.can:
         out += [f"model: {done.why_unaided}" for done in (*view.done, final) if done.why_unaided]
+        out += ["model: the answer broke off" for done in (*view.done, final) if done.draft.cut]
     return list(dict.fromkeys(out))
 
 

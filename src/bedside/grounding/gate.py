@@ -12,7 +12,7 @@ from bedside.core.turn import Check, Citation, Claim, Delta, Draft, Finding, Quo
 from bedside.grounding.examine import Examined, Examiner, Unit
 from bedside.grounding.guardrails.policy import Guardrails, Policy
 from bedside.grounding.guardrails.texts import country, rules
-from bedside.grounding.repair import NOTHING, WITHHELD, lookup_notice, order
+from bedside.grounding.repair import BROKE_OFF, NOTHING, WITHHELD, lookup_notice, order
 from bedside.grounding.shown import Shown
 from bedside.grounding.units import cut
 
@@ -22,6 +22,7 @@ Release = Literal["plain", "sentence", "whole", "never"]
 
 _WORD = re.compile(r"\w+(?:[.,/'’-]\w+)*")
 _HEAD = re.compile(r"\s*(#{1,6})\s")
+_FIGURE_END = re.compile(r"\d\.\Z")
 _ROW = re.compile(r"\s*\|")
 _LOW_LEVEL, _ROW_LEVEL = 9, 10
 
@@ -109,8 +110,11 @@ class AnswerGate:
         self._buffer += draft.text[self._seen :]
         known = len(self._quotes)
         self._quotes += [one for one in draft.quotes[known:] if one not in self._quotes]
+        torn = self._tear() if draft.cut else ""
         barred = self._whole_checks(draft, last=last)
         out = list(self._flush(final=True, barred=barred))
+        if torn:
+            self._removed.append((torn, "broke_off"))
         text = "".join(self._released)
         repair = None if last else self._repair(draft)
         if repair is not None:
@@ -123,6 +127,16 @@ class AnswerGate:
             text += joint + notice
         verdict = self._verdict(text, draft)
         return verdict, () if self._release == "never" else out
+
+    def _tear(self) -> str:
+        """Leave out and give what broke off in the middle of a sentence: its end might have turned it round."""
+        *_, start = (0, *cut(self._buffer, final=False))
+        rest = self._buffer[start:]
+        ends = len(rest) + 1 in cut(rest + " A ", final=False) and not _FIGURE_END.search(rest)
+        if ends:
+            return ""
+        self._buffer = self._buffer[:start]
+        return rest.strip()
 
     def _begin_by_rule(self, draft: Draft) -> None:
         assembly = self._assembly
@@ -324,7 +338,7 @@ class AnswerGate:
         if self._stopped:
             return WITHHELD
         if draft.text.strip() and not text.strip():
-            return NOTHING
+            return BROKE_OFF if all(why == "broke_off" for _, why in self._removed) else NOTHING
         if any(
             one.detail in {"dose_not_in_source", "interaction_not_in_source"}
             for one in self._findings

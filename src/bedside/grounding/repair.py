@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from bedside.grounding.guardrails.policy import Policy
 from bedside.grounding.guardrails.texts import Country
 
-__all__ = ["NOTHING", "WITHHELD", "lookup_notice", "order"]
+__all__ = ["BROKE_OFF", "NOTHING", "WITHHELD", "lookup_notice", "order"]
 
 WITHHELD = "The rest of this answer was withheld: it did not pass the privacy check."
 NOTHING = (
     "Nothing that was drafted could be supported by the sources shown, so none of it is shown. "
     "What was removed is listed with the reason."
 )
+BROKE_OFF = "The answer broke off before its first sentence was complete. Ask again."
 _MOST, _SHOWN = 12, 120
 _EXPLAIN = {
     "uncited": "it cites nothing: cite a source with its exact words, or leave it out",
