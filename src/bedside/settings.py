@@ -152,6 +152,12 @@ class Settings:
         env="BEDSIDE_COMPANION",
         toml="companion.enabled",
     )
+    hints: bool = _setting(
+        True,
+        "Companion: listen a second time, with the local embedder, for danger that a message hints at.",
+        env="BEDSIDE_HINTS",
+        toml="companion.hints",
+    )
     thinking_tokens: int = _setting(
         0,
         "Companion: most that a large model may think before it answers, where it takes such a budget, "

@@ -18,6 +18,7 @@ from bedside.knowledge.index.snapshot import MOST_VECTORS
 from bedside.storage import turns
 from bedside.storage.tables.knowledge import chunk_vector
 from bedside.storage.tables.source import chunk, source
+from bedside.wiring.hints import why_deaf
 from bedside.wiring.leftovers import kept
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         *await kept(engine, repair=repair),
         _disk(engine),
         _embedder(engine),
+        _hints(engine),
         _models(engine),
         await _audit(engine),
         _packs(),
@@ -159,6 +161,12 @@ def _embedder(engine: Engine) -> dict[str, Any]:
         return _check("embeddings", engine.texts.embedder_id())
     except BedsideError as error:
         return _check("embeddings", str(error), ok=False)
+
+
+def _hints(engine: Engine) -> dict[str, Any]:
+    deaf = why_deaf(engine.settings, engine.texts.embedder)
+    said = f"rules alone: {deaf}" if deaf else "rules, and the local embedder behind them"
+    return _check("danger", said)
 
 
 def _models(engine: Engine) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from bedside import __version__
+from bedside.clinical.danger.hints import HintNeed
 from bedside.context import Rates, counter
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
@@ -50,6 +51,7 @@ from bedside.wiring.cases import may_work
 from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
 from bedside.wiring.flows import BUILT_IN, flow_named
+from bedside.wiring.hints import hearer, hears_hints
 from bedside.wiring.hot import HotData
 from bedside.wiring.looking import look_with
 from bedside.wiring.memories import keep_note, notes_data
@@ -350,6 +352,7 @@ class Turning:
             "search_deadline_ms": str(settings.search_deadline_ms),
             "thinking_tokens": str(settings.thinking_tokens),
             "memories": "on" if settings.memories else "off",
+            "hints": "on" if hears_hints(settings, self.texts.embedder) else "off",
             "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
         }
 
@@ -370,6 +373,10 @@ class Turning:
         async def notes(need: NotesNeed, grant: Grant) -> Any:
             return await self.memory.notes(need, grant)
 
+        async def warm(need: HintNeed, grant: Grant) -> None:
+            del need, grant
+            await self.texts.warm()
+
         async def case_uploads(need: CaseUploads, grant: Grant) -> Any:
             del need
             now = self.clock.now()
@@ -383,12 +390,13 @@ class Turning:
                 NoteNeed: note,
                 RecallNeed: recall,
                 NotesNeed: notes,
+                HintNeed: hearer(self.texts.embedder),
             },
             fallbacks={
                 SearchNeed: ("bulk text", self.texts.bulk),
                 RecallNeed: ("words alone", recall_words),
             },
-            loads={SearchNeed: self.texts.load},
+            loads={SearchNeed: self.texts.load, HintNeed: warm},
             clock=self.clock,
         )
 

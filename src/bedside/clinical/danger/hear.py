@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from bedside.clinical.danger.frames import Danger, Framed, frame_packs, framed
+from bedside.clinical.danger.hints import hints_pack
 from bedside.clinical.danger.scope import CLAUSE_END, HAS, Manner, guards, lasts, manner, scope_pack
 from bedside.clinical.danger.signs import Formed, formed, forms_pack, respelled, signs_packs
 from bedside.clinical.packs import Pack, PackFile, load_pack
@@ -66,7 +67,7 @@ def _data() -> _Rules:
 
 def danger_packs() -> tuple[Pack, ...]:
     """What the rules and forms say of themselves; unreviewed until they say otherwise."""
-    return (_data().pack, scope_pack(), forms_pack(), *signs_packs(), *frame_packs())
+    return (_data().pack, scope_pack(), forms_pack(), *signs_packs(), *frame_packs(), hints_pack())
 
 
 @functools.cache

@@ -29,6 +29,7 @@ from bedside.core.turn import (
 )
 from bedside.core.value import value
 from bedside.flows.companion.asides import memory_step, route_of, settled
+from bedside.flows.companion.asking import asked, hint_in, listens
 from bedside.flows.companion.blocks import budget_of, reply_blocks, sizes
 from bedside.flows.companion.deeds import new_draft
 from bedside.flows.companion.gates import KIND_OF
@@ -83,7 +84,10 @@ def _plan(request: TurnRequest, opened: Opened[Pair]) -> Plan:
     )
     return Plan(
         intent=f"companion_{made.kind}",
-        needs=_needs(request, opened, memory) if not made.fixed else (),
+        needs=(
+            *(_needs(request, opened, memory) if not made.fixed else ()),
+            *(listens(request, opened.pinned) if made.silent else ()),
+        ),
         categories=(made.stage.name,),
         read=(("turn", Turn(move=made, memory=memory, tables=tables)),),
         mode=memory.intent,
@@ -191,10 +195,21 @@ def _templated(view: View[Pair]) -> Draft:
         other = made.state.shared.other(_person(view)) or "the other person"
         text = side.replace("{other}", other) or made.reply
         text = "\n\n".join(one for one in (text, _noted(view), made.after) if one)
+    text = "\n\n".join(one for one in (text, _asked(view)) if one)
     if made.kind not in _AS_IT_STANDS:
         said = [item.body for item in view.opened.history if item.role == "assistant"]
         text = unlike(text or "I am here.", said, _turn(view).tables.texts["again"])
     return Draft(text=text, by="rules")
+
+
+def _asked(view: View[Pair]) -> str:
+    """What is asked where the message hints at danger."""
+    return asked(
+        hint_in(view.gathered),
+        view.opened.history,
+        _turn(view).tables.safety,
+        country=view.opened.pinned.get("country", ""),
+    )
 
 
 def _unwritten(view: View[Pair]) -> Draft:
@@ -267,7 +282,7 @@ def _after(view: View[Pair]) -> str:
             "{other}", turn.move.state.shared.other(_person(view)) or "the other person"
         )
         after = "\n\n".join(one for one in (after, offer) if one)
-    return "\n\n".join(one for one in (_noted(view), after) if one)
+    return "\n\n".join(one for one in (_noted(view), after, _asked(view)) if one)
 
 
 def _model_draft(view: View[Pair]) -> Any:
@@ -432,6 +447,7 @@ def _fields(view: View[Pair]) -> dict[str, Any]:
         ],
         "delivered": list(made.shown),
         "halted": state.mine.halted or None,
+        "hint": asdict(hint) if (hint := hint_in(view.gathered)) else None,
         "memory": {
             "intent": memory.intent,
             "depth": memory.depth,

@@ -7,12 +7,13 @@ any model is asked, so that no model's word can open it.
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
+from bedside.flows.companion.asking import confirmed
 from bedside.flows.companion.beginning import SUBSTANTIAL, holds_off, tells, willing
 from bedside.flows.companion.deeds import Deed, do, parse_act
 from bedside.flows.companion.gates import KIND_OF, confirms_heard, goes_along, stage_of
@@ -39,7 +40,7 @@ class Move:
     `wish` is what the person asks to have kept, as the rules judge it; `opening` tells a model what kind
     of beginning a first message is. `consents` are what a deed gave or took back. `fixed` is the whole answer where a model is not to be asked. `reply` is what stands where no
     model can; `after` comes behind a model's reply too. `state` is the state as this turn's changes
-    leave it.
+    leave it. `silent` says that the rules heard no danger in what was said.
     """
 
     said: Said
@@ -52,6 +53,7 @@ class Move:
     after: str = ""
     changes: tuple[Change, ...] = ()
     danger: str = ""
+    silent: bool = False
     side: str = ""
     deed: str = ""
     note: str = ""
@@ -126,6 +128,8 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     name, _, body = request.act[0].partition(":") if request.act else ("", "", "")
     body = request.act[1] if request.act else body
     danger = danger_in(request.text if not name else body, safety)
+    if danger is None and not name:
+        danger = confirmed(request.text, opened.history, safety)
     if danger is not None and danger.level == "stop":
         turn.put("mine", "halted", "set", danger.kind)
         text = turn.voice.say(safety["texts"][danger.kind], help=helped)
@@ -141,7 +145,7 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
         return _deed(turn, name, body)
     _count(turn)
     after = turn.voice.say(safety["texts"]["concern"], help=helped) if danger is not None else ""
-    return _spoken(turn, concern=after)
+    return replace(_spoken(turn, concern=after), silent=danger is None)
 
 
 def _deed(turn: Making, name: str, body: str) -> Move:
