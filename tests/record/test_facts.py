@@ -17,7 +17,7 @@ NEVER = [
     about("Observation", "x", "Potassium", status="cancelled"),
     about("MedicationRequest", "x", "Warfarin", status="entered-in-error"),
     about("MedicationRequest", "x", "Warfarin", status="cancelled"),
-    about("MedicationRequest", "x", "Warfarin", status="active", doNotPerform=True),
+    about("MedicationRequest", "x", "Warfarin", status="completed", doNotPerform=True),
     about("MedicationStatement", "x", "Warfarin", status="entered-in-error"),
     about("Procedure", "x", "Appendectomy", status="not-done"),
     about("Procedure", "x", "Appendectomy", status="entered-in-error"),

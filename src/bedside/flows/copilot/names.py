@@ -48,6 +48,7 @@ __all__ = [
     "panel_members",
     "panel_whole",
     "record_lexicon",
+    "scores_in",
     "shown_name",
 ]
 
@@ -335,6 +336,14 @@ def bearing_on(text: str, entities: Iterable[Entity]) -> tuple[str, ...]:
         if concept is not None:
             found += _listed(_concepts()["words"][concept[1][0].key]["of"])
     return tuple(dict.fromkeys(found))
+
+
+def scores_in(text: str) -> tuple[str, ...]:
+    """The named scores that a question asks for, as an answer calls them."""
+    tokens = [token.text for token in tokenise(text)]
+    found = (_concept_lexicon().at(tokens, at) for at in range(len(tokens)))
+    rows = (_concepts()["words"][one[1][0].key] for one in found if one is not None)
+    return tuple(dict.fromkeys(row["score"] for row in rows if "score" in row))
 
 
 def concerned(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -31,6 +31,8 @@ _SUGGESTED = 8
 _LONGEST_QUERY = 400
 _TELLING = 4
 """Letters from which an unknown word may name an entry."""
+_IN_WHOLE = {"list", "count", "trend"}
+"""What is asked for in whole has room for it."""
 _OPEN_STATES = {"active", "recurrence", "relapse"}
 
 
@@ -63,7 +65,9 @@ def plan_turn(request: TurnRequest, opened: Opened[Nothing]) -> Plan:
     """The smallest set of needs that answers the message; a full fetch where no pattern knows it."""
     parsed = _read(request.text, opened)
     intent = classify(request.text, parsed)
-    mode = mode_of(request.option("mode"), text=request.text, otherwise=intent.mode)
+    whole = any(query.ask in _IN_WHOLE and query.last is None for query in parsed.queries)
+    usual = "broad" if whole else intent.mode
+    mode = mode_of(request.option("mode"), text=request.text, otherwise=usual)
     needs: list[Need[Any]] = []
     queries: list[str] = []
     query = request.text[:_LONGEST_QUERY]

@@ -141,7 +141,18 @@ def read(text: str, *, today: date, record: Lexicon | None = None) -> tuple[Piec
 
 
 def _repaired(words: list[str], record: Lexicon | None) -> list[str]:
-    return [word if _known(word, record) else _repair(word) for word in words]
+    """The words with slips mended; a part of a name ("Cheyne-Stokes") is no slip of another word."""
+    strange = [word.isalpha() and not _known(word, record) for word in words]
+    found = list(words)
+    for at, word in enumerate(words):
+        joined = (at - 2, at + 2)
+        of_a_name = any(
+            0 <= other < len(words) and strange[other] and words[(at + other) // 2] == "-"
+            for other in joined
+        )
+        if strange[at] and not of_a_name:
+            found[at] = _repair(word)
+    return found
 
 
 def _known(word: str, record: Lexicon | None) -> bool:

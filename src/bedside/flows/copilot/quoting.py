@@ -91,6 +91,10 @@ _WHOLE = re.compile(
 # ---- documents
 
 
+_TREATING = "seen reviewed examined by Dr doctor consultant nurse"
+"""How a letter says who it was, where the question's own words do not occur in it."""
+
+
 def document_sentences(view: View[Nothing]) -> tuple[Excerpt, ...]:
     """What the patient's documents say to the question, current editions only."""
     hits = hits_of(view, "documents")
@@ -102,7 +106,10 @@ def document_sentences(view: View[Nothing]) -> tuple[Excerpt, ...]:
     terms = terms_of(view.request.text)
     names = [name for group in groups_in(view) for name in group]
     if not ids and not of_a_letter(view):
-        return best_sentences(chosen, terms, most=2, about=names)
+        found = best_sentences(chosen, terms, most=2, about=names)
+        if found or not any("who" in (one.ask, one.field) for one in parsed_of(view).queries):
+            return found
+        return best_sentences(chosen, terms_of(_TREATING), most=1, about=names)
     everything = chosen
     if not ids:
         chosen = _titled(chosen, view.request.text)

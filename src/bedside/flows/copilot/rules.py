@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bedside.core.turn import Draft
 from bedside.flows.copilot.elsewhere import names_another
-from bedside.flows.copilot.plan import Nothing, facts_of, grounded, parsed_of
-from bedside.flows.copilot.quoting import document_sentences
+from bedside.flows.copilot.modes import MODES
+from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.tools.answering import answer_queries
 from bedside.flows.copilot.tools.reference import reference_draft
 from bedside.flows.flow import View
 
-__all__ = ["rule_draft"]
+__all__ = ["letters_may_say", "rule_draft"]
 
 _GREETING = "Hello. Ask about this patient's record, documents, or a guideline."
 _GREETING_KNOWLEDGE = "Hello. Ask about a guideline, a medicine or a protocol; no patient is open."
@@ -35,11 +35,19 @@ def rule_draft(view: View[Nothing]) -> Draft | None:
     parsed = parsed_of(view)
     if names_another(view.request.text, parsed, record):
         return None  # "Asha Reddy's": a surname may be read as a word that is a slip away
-    draft = answer_queries(parsed.queries, record, today=view.opened.as_of)
+    limit = MODES[view.plan.mode].words
+    draft = answer_queries(parsed.queries, record, today=view.opened.as_of, words=limit)
     if draft is None or not draft.missing:
         return draft
-    may_stand = any(query.in_letters for query in parsed.queries) and document_sentences(view)
-    return None if may_stand else draft
+    return None if letters_may_say(view) else draft
+
+
+def letters_may_say(view: View[Nothing]) -> bool:
+    """True where what no entry says (who, why, where) may stand in a document that was found."""
+    if not any(query.in_letters for query in parsed_of(view).queries):
+        return False
+    hits = hits_of(view, "documents")
+    return hits is not None and bool(hits.hits)
 
 
 def _reference(view: View[Nothing]) -> Draft | None:

@@ -13,7 +13,7 @@ from bedside.flows.copilot.names import (
     shown_name,
 )
 from bedside.flows.copilot.query import Entity
-from bedside.flows.copilot.tools.allergies import allergy_line, named_in
+from bedside.flows.copilot.tools.allergies import allergy_line, named_in, warn_of_alert
 from bedside.flows.copilot.tools.converted import tell_converted
 from bedside.flows.copilot.tools.events import is_active, mentions, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
@@ -52,6 +52,7 @@ def tell_conflicts(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
     Returns:
         True when an allergy was told.
     """
+    warn_of_alert(entity, record, sheet)
     if entity.kind not in {"drug", "drug_class"}:
         return False
     found = False

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from bedside.clinical.vocabulary import expand
+from bedside.flows.copilot.names import scores_in
 from bedside.flows.copilot.plan import Nothing, parsed_of
 from bedside.flows.copilot.query import Parsed, Window
 from bedside.flows.copilot.room import MOST_GAPS, say_if_fits, short_text
@@ -76,7 +77,7 @@ def tell_whole(
     elif _lookup(view):
         for fact in having[:MOST_GAPS]:
             sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
-    if view.plan.intent in _BROAD:
+    if view.plan.intent in _BROAD and not (words and _lookup(view)):
         _leading(record, sheet, limit, medicines=medicines)
     return bool(words) and _lookup(view)
 
@@ -135,6 +136,8 @@ def _say_unmatched(words: Sequence[str], sheet: Sheet) -> None:
 def _own_words(view: View[Nothing], parsed: Parsed) -> list[str]:
     """The words that carry a question of no known kind, which names nothing that rules know."""
     if view.plan.intent != "unknown" or parsed.entities or parsed.topics:
+        return []
+    if scores_in(view.request.text):
         return []
     return [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
 

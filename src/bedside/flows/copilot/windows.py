@@ -109,10 +109,14 @@ def day_text(day: date) -> str:
     return f"{day.day} {calendar.month_abbr[day.month]} {day.year}"
 
 
+_DIGITS = 6
+"""A count of more digits is none; nobody looks back so many days."""
+
+
 def number_of(token: str) -> int | None:
     """A small whole number in digits or as a word, else `None`."""
     if token.isdecimal():
-        return int(token)
+        return int(token) if len(token) <= _DIGITS else None
     return _WORDS.get(token)
 
 
@@ -158,7 +162,7 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
             return None
         number = 1
     if unit in _UNITS:
-        start = today - timedelta(days=number * _UNITS[unit])
+        start = today - min(timedelta(days=number * _UNITS[unit]), today - date.min)
     elif unit in _MONTH_UNITS:
         start = _months_back(today, number * _MONTH_UNITS[unit])
     else:
@@ -187,7 +191,7 @@ def _of_calendar(tokens: Sequence[str], at: int, index: int, today: date) -> Fou
 
 
 def _months_back(today: date, months: int) -> date:
-    whole = today.year * 12 + today.month - 1 - months
+    whole = max(12 * date.min.year, today.year * 12 + today.month - 1 - months)
     year, month = divmod(whole, 12)
     return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
 

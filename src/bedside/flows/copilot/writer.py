@@ -16,7 +16,8 @@ from bedside.flows.copilot.bullets import miss_unmeasured, tell_bullets
 from bedside.flows.copilot.elsewhere import names_another
 from bedside.flows.copilot.findings import DocumentFinding, document_findings
 from bedside.flows.copilot.modes import MODES
-from bedside.flows.copilot.names import bearing_on, matching
+from bedside.flows.copilot.moving import tell_moving
+from bedside.flows.copilot.names import bearing_on, matching, scores_in
 from bedside.flows.copilot.plan import Nothing, facts_of, grounded, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity, Parsed
 from bedside.flows.copilot.quoting import (
@@ -38,7 +39,7 @@ from bedside.flows.copilot.room import (
     short_text,
     words_left,
 )
-from bedside.flows.copilot.rules import rule_draft
+from bedside.flows.copilot.rules import letters_may_say, rule_draft
 from bedside.flows.copilot.standing import (
     looked_at_results,
     tell_allergies,
@@ -48,6 +49,7 @@ from bedside.flows.copilot.standing import (
 from bedside.flows.copilot.steps import said_values
 from bedside.flows.copilot.summary import write_summary
 from bedside.flows.copilot.together import tell_together
+from bedside.flows.copilot.tools.answering import answer_into
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.family import tell_family
 from bedside.flows.copilot.tools.sheet import Sheet, joined, words_in
@@ -97,6 +99,8 @@ def write_unaided(view: View[Nothing]) -> Draft:
         write_summary(record, sheet, today=view.opened.as_of, words=limit - TAIL)
     elif view.plan.intent == "changes":
         _changes(record, parsed_of(view), sheet, limit)
+    elif not documents_first and _exact(view, record, sheet):
+        pass
     elif not documents_first or parsed_of(view).entities:
         _grounded(view, record, sheet, limit, after_document=documents_first)
     if not documents_first:
@@ -105,6 +109,7 @@ def write_unaided(view: View[Nothing]) -> Draft:
     _missing(sheet, limit)
     sheet.gap()
     sheet.say(HONEST)
+    sheet.fit(limit, tail=2)
     return sheet.draft(by="extractive")
 
 
@@ -142,6 +147,8 @@ def _grounded(
         sheet.gap()
         sheet.say("In the record:")
     _supposed(view.request.text, sheet)
+    _scored(view.request.text, sheet)
+    tell_moving(view.request.text, parsed, record, sheet)
     for entity in entities:
         tell_conflicts(entity, record, sheet)
         tell_together(entity, record, sheet, tables=(view.opened.data or {}).get("interactions"))
@@ -174,6 +181,23 @@ def _grounded(
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
+
+
+def _exact(view: View[Nothing], record: RecordFacts, sheet: Sheet) -> bool:
+    """What rules find of who, why or where, for a letter to say more; False where they find nothing."""
+    asked = parsed_of(view).queries
+    if not letters_may_say(view):
+        return False
+    if not answer_into(Sheet(), asked, record, today=view.opened.as_of):
+        return False
+    return answer_into(sheet, asked, record, today=view.opened.as_of)
+
+
+def _scored(text: str, sheet: Sheet) -> None:
+    """Say that a score is not recorded as such and not worked out here."""
+    for name in scores_in(text):
+        sheet.say(f"Not recorded: {name}. It is not worked out here.")
+        sheet.missing(name)
 
 
 def _supposed(text: str, sheet: Sheet) -> None:

@@ -24,7 +24,7 @@ from bedside.record.fhir.shapes import (
 )
 from bedside.record.needs import Category, Fact
 
-__all__ = ["Around", "Visit", "entry_id", "joined", "key_of", "made", "name_of"]
+__all__ = ["STANDS", "Around", "Visit", "entry_id", "joined", "key_of", "made", "name_of"]
 
 _LITERAL = re.compile(r"(?:.*/)?(?P<key>[A-Z][A-Za-z]+/[A-Za-z0-9\-.]{1,64})(?:/_history/.*)?")
 
@@ -113,6 +113,10 @@ class Around:
 def joined(parts: Iterable[str], *, by: str = "; ") -> str:
     """The parts that say something, joined."""
     return by.join(part for part in parts if part)
+
+
+STANDS = frozenset({"", "active", "on-hold", "unknown"})
+"""States of an order in which it still stands: one not to do something is then an alert."""
 
 
 def made(

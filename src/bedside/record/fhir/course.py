@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bedside.record.fhir.around import Around, joined, made
+from bedside.record.fhir.around import STANDS, Around, joined, made
 from bedside.record.fhir.dates import Moment
 from bedside.record.fhir.shapes import (
     Concept,
@@ -248,7 +248,7 @@ def read_order(resource: Mapping[str, Any], around: Around) -> tuple[Fact, ...]:
         made(
             resource,
             around,
-            category="orders",
+            category="alerts" if refused and status in STANDS else "orders",
             line=f"{line} ({remark})" if remark else line,
             what=what,
             when=when,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from bedside.record.fhir.around import Around, joined, made
+from bedside.record.fhir.around import STANDS, Around, joined, made
 from bedside.record.fhir.shapes import (
     Concept,
     coded,
@@ -157,7 +157,8 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
     status = word(resource.get("status"))
     if status == "active" and word(resource.get("intent")) == "proposal":
         status = "proposed"  # nobody has ordered it
-    why_status = concept(resource.get("statusReason")).text
+    whys = resource.get("statusReason")  # a list in a statement, one in a request
+    why_status = joined(one.text for one in concepts(whys if isinstance(whys, list) else [whys]))
     dosage = dosage_of(resource.get("dosage" if statement else "dosageInstruction"))
     reasons = _reasons(resource, around)
     intent = word(resource.get("intent"))
@@ -167,6 +168,7 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
     orderer = around.named(resource.get("requester"), resource)
     noted = notes(resource.get("note"))
     verb = "proposed" if intent == "proposal" else "taken since" if statement else "ordered"
+    verb = "stated" if status == "not-taken" else verb
     line = joined(
         (
             joined(
@@ -191,7 +193,7 @@ def read_medication(resource: Mapping[str, Any], around: Around) -> tuple[Fact, 
         made(
             resource,
             around,
-            category="medications",
+            category="alerts" if refused and status in STANDS else "medications",
             line=f"{name}: {line}",
             what=what,
             when=when,

@@ -14,7 +14,7 @@ from bedside.flows.copilot.tools.sheet import Sheet, on_text, plain_name
 from bedside.record.needs import Fact, RecordFacts
 from bedside.record.rows import no_known_allergy, says_none_known
 
-__all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_allergy"]
+__all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_alert", "warn_of_allergy"]
 
 
 _USUAL = {"", "active", "confirmed"}
@@ -38,6 +38,14 @@ def named_in(entity: Entity, facts: Sequence[Fact]) -> list[Fact]:
     return matching(entity, facts) or [
         one for one in facts if whole.search(plain_name(one).lower())
     ]
+
+
+def warn_of_alert(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
+    """Say that an alert names the thing: an order not to give or do it above all."""
+    for fact in matching(entity, record.of("alerts"))[:3]:
+        if not sheet.cites(fact):
+            line = fact.line.rstrip(".").removeprefix("Alert: ")
+            sheet.say(f"Alert: {line} {sheet.cite(fact)}.")
 
 
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
@@ -89,7 +97,7 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.missing("allergies")
         sheet.say("No allergy is recorded by name; of absence the record states:")
     for fact in denials:
-        sheet.say(f"- {fact.line}, recorded {on_text(fact).removeprefix('on ')} {sheet.cite(fact)}")
+        sheet.say(f"- {fact.line} {sheet.cite(fact)}")
     return True
 
 
@@ -111,7 +119,7 @@ def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.missing(f"an allergy to {name}")
         return True
     sheet.missing(f"an allergy to {name}")
-    stated = named_in(entity, denials)
+    stated = named_in(entity, denials) or [one for one in denials if _of_its_kind(one, entity)]
     if record.no_known_allergies:
         stated = stated or list(filter(no_known_allergy, denials))
     if stated:
@@ -127,9 +135,20 @@ def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
             + "; ".join(f"{allergy_line(f)} {sheet.cite(f)}" for f in facts)
             + "."
         )
+    elif denials:
+        sheet.say(f"The record states only: {denials[0].line} {sheet.cite(denials[0])}")
     else:
         sheet.say("No allergies are recorded; allergy status as a whole is not recorded.")
     return True
+
+
+_KINDS = (("drug", re.compile(r"\bnkda\b|\b(?:drug|medic)", re.IGNORECASE)),)
+"""The kinds of substance that a statement of absence may speak of, by its own words."""
+
+
+def _of_its_kind(denial: Fact, entity: Entity) -> bool:
+    """True of "no known drug allergy" where a medicine is asked about."""
+    return any(entity.kind.startswith(kind) and said.search(denial.name) for kind, said in _KINDS)
 
 
 def _related(entity: Entity, facts: Sequence[Fact]) -> list[tuple[Fact, str]]:

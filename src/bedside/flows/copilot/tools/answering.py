@@ -7,7 +7,7 @@ from datetime import date
 from bedside.core.turn import Draft
 from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Query
-from bedside.flows.copilot.tools.allergies import answer_allergies, warn_of_allergy
+from bedside.flows.copilot.tools.allergies import answer_allergies, warn_of_alert, warn_of_allergy
 from bedside.flows.copilot.tools.anchors import anchored
 from bedside.flows.copilot.tools.events import answer_event
 from bedside.flows.copilot.tools.family import answer_family
@@ -19,14 +19,30 @@ from bedside.flows.copilot.tools.sheet import Sheet
 from bedside.flows.copilot.tools.visits import answer_visits
 from bedside.record.needs import RecordFacts
 
-__all__ = ["answer_queries"]
+__all__ = ["answer_into", "answer_queries"]
 
 
-def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: date) -> Draft | None:
-    """One draft for all queries, in order, or `None` when one of them has no exact answer."""
+def answer_queries(
+    queries: tuple[Query, ...], record: RecordFacts, *, today: date, words: int | None = None
+) -> Draft | None:
+    """One draft for all queries, in order, or `None` when one of them has no exact answer.
+
+    It keeps to so many `words`; `None` is no limit.
+    """
     if not queries:
         return None
     sheet = Sheet()
+    if not answer_into(sheet, queries, record, today=today):
+        return None
+    if words is not None:
+        sheet.fit(words)
+    return sheet.draft()
+
+
+def answer_into(
+    sheet: Sheet, queries: tuple[Query, ...], record: RecordFacts, *, today: date
+) -> bool:
+    """Write the answers of all queries; `False` when one of them has no exact answer."""
     for query in queries:
         before = len(sheet.lines)
         if not query.field:
@@ -34,14 +50,14 @@ def answer_queries(queries: tuple[Query, ...], record: RecordFacts, *, today: da
         if query.anchor is not None:
             settled = anchored(query, record, sheet)
             if settled is None:
-                return None
+                return False
             query = settled  # noqa: PLW2901
         if query.window is not None:
             sheet.calculated(f"asked {query.window.said}")
         if not _answer(query, record, sheet, today):
-            return None
+            return False
         sheet.once(before)  # "ever in hospital, and why?" where she never was
-    return sheet.draft()
+    return True
 
 
 def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> bool:
@@ -67,6 +83,7 @@ def _answer(query: Query, record: RecordFacts, sheet: Sheet, today: date) -> boo
             if answered and query.topic == "medications" and query.ask in {"any", "dose"}:
                 warn_of_allergy(query.entity, record, sheet)
             if answered and query.ask in {"any", "dose"}:
+                warn_of_alert(query.entity, record, sheet)
                 _contradicted(query, record, sheet)
             return answered
         case _:

@@ -307,7 +307,9 @@ def _any_over(
         return True
     done = _done_for(entity, record)
     if not ended:
-        sheet.say(f"Recorded, neither as current nor as ended: {listed}.")
+        sheet.say("Recorded, neither as current nor as ended:")
+        for fact in kinds[:_MOST_NAMED]:  # in its own words: it denies as much as it states
+            sheet.say(f"- {fact.line.rstrip('.')} {sheet.cite(fact)}")
     elif done:
         sheet.say(f"Among the medicines only in the past: {listed}.")
     elif query.status == "active":

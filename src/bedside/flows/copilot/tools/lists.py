@@ -125,7 +125,7 @@ def _line(group: Sequence[Fact]) -> str:
             status = f" ({newest.status})" if newest.status else ""
             return f"{name}{status}, {when_text(newest)}{again}"
         case "alerts":
-            return f"{name}, {when_text(newest)}"
+            return newest.line.removeprefix("Alert: ").rstrip(".") + again
         case _:
             return f"{name}: {when_text(newest)}{again}"
 

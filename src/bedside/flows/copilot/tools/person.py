@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.names import matching
+from bedside.flows.copilot.query import Query
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, plain_name, said_as_written
 from bedside.flows.copilot.windows import day_text
 from bedside.record.needs import Category, Fact, RecordFacts

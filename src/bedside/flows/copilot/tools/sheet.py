@@ -167,6 +167,31 @@ class Sheet:
         """True when a line names it already."""
         return any(what.lower() in line.lower() for line in self._lines)
 
+    def fit(self, limit: int, *, tail: int = 0) -> None:
+        """Keep to so many words: list entries go first, from the end, then other lines.
+
+        The first line and the last `tail` lines stay; warnings go after all else. What went is said.
+        """
+        if self.words <= limit:
+            return
+        end = len(self._lines) - tail
+        room = limit - words_in(_LEFT_OUT) - sum(map(words_in, self._lines[end:]))
+        body = list(enumerate(self._lines[:end]))
+        going = sorted(body[1:], key=lambda row: (_stays(row[1]), -row[0]))
+        used = sum(words_in(line) for _, line in body)
+        gone: set[int] = set()
+        for at, line in going:
+            if used <= room:
+                break
+            if line:
+                gone.add(at)
+                used -= words_in(line)
+        kept = [line for at, line in body if at not in gone]
+        if used > room:
+            kept[0] = _shortened(kept[0], room - used + words_in(kept[0]))
+        self._lines = _without_gaps([*kept, _LEFT_OUT, *self._lines[end:]])
+        self.calculated(_LEFT_OUT)
+
     @property
     def gaps(self) -> tuple[str, ...]:
         """What was looked for and not found so far."""
@@ -194,6 +219,28 @@ class Sheet:
             items=(*cited, *shown),
             missing=tuple(self._missing),
         )
+
+
+_LEFT_OUT = "More is left out here, for length."
+_WARNS = ("Alert", "Allerg", "Contradiction", "By rule")
+
+
+def _stays(line: str) -> int:
+    """When a line goes: an entry of a list before a sentence, a warning last."""
+    return 0 if line.startswith("- ") else 2 if line.startswith(_WARNS) else 1
+
+
+def _shortened(line: str, room: int) -> str:
+    """As many of the line's entries, which semicolons part, as there is room for; at least one."""
+    parts = re.split(r"(?<=\]); ", line)
+    while len(parts) > 1 and words_in("; ".join(parts)) > room:
+        parts.pop()
+    return "; ".join(parts).rstrip(".") + "."
+
+
+def _without_gaps(lines: Sequence[str]) -> list[str]:
+    """No two empty lines in a row."""
+    return [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
 
 
 def _quotes(text: str, items: Sequence[Item], along: Mapping[int, int]) -> Iterable[Quote]:
