@@ -63,11 +63,15 @@ M = TypeVar("M", bound=PackFile)
 
 
 class _Loader(_BASE):
-    """Refuses a key that stands twice: YAML would silently keep the last."""
+    """Refuses a key that stands twice, since YAML would silently keep the last, or is no word."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a key is a list or a mapping", key.start_mark
+                )
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key.value!r} stands twice", key.start_mark
@@ -90,6 +94,8 @@ def parse_pack(model: type[M], text: str, *, what: str) -> M:
     """
     try:
         raw = yaml.load(text, _Loader)  # noqa: S506 - a base loader makes only strings
+    except RecursionError as error:
+        raise BadInput(what, why="its YAML is nested too deeply") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark else ""
