@@ -40,3 +40,15 @@ def test_the_library_names_the_extra_that_it_needs_and_the_parts_need_none() -> 
     tokens, said = done.stdout.splitlines()
     assert 0 < int(tokens) <= 50
     assert said == "bedside.Bedside needs an optional part: pip install 'bedside[app]'."
+
+
+@pytest.mark.requirement("EN-S9")
+def test_contracts_are_shown_and_linted_without_the_app() -> None:
+    done = told(
+        "from bedside.cli import main\n"
+        "assert main(['sop', 'show', 'TKR']) == 0\n"
+        "sys.exit(main(['sop', 'lint']))"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("SOP TKR")
+    assert done.stdout.endswith("0 errors, 0 warnings\n")

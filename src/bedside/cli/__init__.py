@@ -18,9 +18,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = build_parser().parse_args(argv)
     try:
+        _utf8(as_json=options.json)
+        if options.command == "sop":
+            from bedside.cli.sop import sop
+
+            return sop(options)
         from bedside.cli.commands import read_settings, run
 
-        _utf8(as_json=options.json)
         settings = read_settings(options)
         try:
             return run(options, settings)

@@ -20,7 +20,6 @@ from bedside.cli.intake import intake
 from bedside.cli.mcp import serve_mcp
 from bedside.cli.memory import memory
 from bedside.cli.notes import note
-from bedside.cli.sop import sop
 from bedside.core.errors import BadInput, BedsideError, InvalidArgument
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
@@ -286,7 +285,6 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "memory": memory,
     "intake": intake,
     "companion": companion,
-    "sop": sop,
     "worker": _worker,
 }
 

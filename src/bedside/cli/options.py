@@ -15,6 +15,7 @@ __all__ = [
     "add_memory_commands",
     "add_note_commands",
     "add_sop_commands",
+    "port",
 ]
 
 STEP = (
@@ -22,6 +23,7 @@ STEP = (
     '"prefer" | "forget" | "link": ...}, with "space": "inner" in the person\'s own space'
 )
 """What one line of a companion's script is."""
+_PORTS = 65_535
 FORMATS = ("json", "md", "html", "fhir")
 
 
@@ -84,7 +86,7 @@ def add_mcp_command(commands: Any, common: argparse.ArgumentParser) -> None:
     parser = commands.add_parser("mcp", parents=[common], help=text, description=text)
     parser.add_argument("--http", action="store_true", help="streamable HTTP at /mcp, not a pipe")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8322)
+    parser.add_argument("--port", type=port, default=8322)
     parser.add_argument(
         "--records", action="store_true", help="offer the read-only patient tools, too"
     )
@@ -131,6 +133,13 @@ def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
     find = actions.add_parser("sections", parents=[common], help="the sections of a note")
     find.add_argument("file", metavar="FILE")
+
+
+def port(text: str) -> int:
+    """A port number, 0 to 65535; 0 takes a free one."""
+    if text.isascii() and text.isdigit() and int(text) <= _PORTS:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to {_PORTS}")
 
 
 def add_sop_commands(commands: Any, common: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from bedside.cli.options import (
     add_memory_commands,
     add_note_commands,
     add_sop_commands,
+    port,
 )
 
 __all__ = ["BENCHES", "COMMANDS", "EVALS", "Parser", "build_parser"]
@@ -70,7 +71,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     demo = command("demo", "load bundled patients and guidelines, ask a first question, serve")
     demo.add_argument("--no-serve", action="store_true", help="stop after the first answer")
     demo.add_argument("--host")
-    demo.add_argument("--port", type=int)
+    demo.add_argument("--port", type=port)
 
     load = command("import", "import FHIR R4 bundles, NDJSON, or simple patient JSON")
     load.add_argument("paths", nargs="+", metavar="PATH")
@@ -134,7 +135,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
 
     serve = command("serve", "serve the workbench and the HTTP API")
     serve.add_argument("--host")
-    serve.add_argument("--port", type=int)
+    serve.add_argument("--port", type=port)
 
     worker = command("worker", "do the work that turns leave behind, until stopped")
     worker.add_argument("--once", action="store_true", help="do what is due now, then stop")

@@ -15,16 +15,14 @@ from bedside.sop.checklist import definition
 from bedside.sop.contract import Contract
 from bedside.sop.find import bundled, find
 from bedside.sop.lint import Problem, lint_all, lint_base, lint_file
-from bedside.wiring import Engine, Who
 
 __all__ = ["sop"]
 
 DONE, FAILED, PARTLY = 0, 1, 3
 
 
-async def sop(engine: Engine, options: argparse.Namespace, who: Who) -> int:
-    """Run one action of `bedside sop`; none of them touches the store."""
-    del engine, who
+def sop(options: argparse.Namespace) -> int:
+    """Run one action of `bedside sop`: no store, no settings, nothing beyond the base install."""
     return {"lint": _lint, "show": _show}[options.action](options)
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bedside.core.errors import Conflict, InvalidArgument
+from bedside.core.errors import Conflict, InvalidArgument, NotFound
 from bedside.core.ids import ActorId, PatientId, SessionId, SourceId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.core.value import value
@@ -180,6 +180,17 @@ class Asker:
 
         task.add_done_callback(ended)
         return broadcast
+
+    async def stop(self, key: str, who: Who) -> None:
+        """Stop the caller's turn that runs under this idempotency key.
+
+        Raises:
+            NotFound: none runs under it in this process.
+        """
+        running = self._running.get((who.tenant, who.actor, key))
+        if running is None:
+            raise NotFound("running turn", key, hint="It has ended, or another process runs it.")
+        await running.stop()
 
     async def close(self, *, seconds: float) -> None:
         """Wait for running turns, then cancel what is left."""

@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from bedside.core.clock import Clock
 from bedside.core.errors import NotFound
 from bedside.storage.tables.turn import turn
 from bedside.wiring.ask import Who
 from bedside.wiring.engine import Engine
-from bedside.wiring.reading import read_trace
+from bedside.wiring.reading import note_read, read_trace
 
 __all__ = ["cost_of"]
 
@@ -26,27 +27,31 @@ async def cost_of(engine: Engine, who: Who, session: str) -> dict[str, Any]:
     Raises:
         NotFound: no turn of such a conversation is in the caller's scope.
     """
-    return await engine.store.read(lambda c: _cost(c, who, session))
+    return await engine.store.write(lambda c: _cost(c, who, session, engine.clock))
 
 
-def _cost(connection: Connection, who: Who, session: str) -> dict[str, Any]:
+def _cost(connection: Connection, who: Who, session: str, clock: Clock) -> dict[str, Any]:
     rows = connection.execute(
-        select(turn.c.id, turn.c.result)
+        select(turn.c.id, turn.c.result, turn.c.patient)
         .where(turn.c.tenant == who.tenant, turn.c.session == session)
         .order_by(turn.c.started_at)
     ).all()
     turns, running, calls = 0, 0, list[dict[str, Any]]()
+    patients = set[str]()
     for row in rows:
         try:
-            trace = read_trace(connection, who=who, turn_id=row.id)
+            trace = read_trace(connection, who=who, turn_id=row.id, clock=None)
         except NotFound:
             continue
         turns += 1
+        patients |= {row.patient} - {None}
         running += row.result is None
         calls += json.loads(row.result)["calls"] if row.result else []
         calls += [call for event in trace.get("observers", ()) for call in event["calls"]]
     if not turns:
         raise NotFound("session", session)
+    for patient in sorted(patients):
+        note_read(connection, who=who, patient=patient, purpose="cost", clock=clock)
     by_model: dict[str, list[dict[str, Any]]] = {}
     for call in calls:
         by_model.setdefault(f"{call['provider']}:{call['model']}", []).append(call)

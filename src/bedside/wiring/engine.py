@@ -298,7 +298,9 @@ class Engine:
 
     async def trace(self, turn_id: str, who: Who) -> dict[str, Any]:
         """A turn's trace."""
-        return await self.store.read(lambda c: reading.read_trace(c, who=who, turn_id=turn_id))
+        return await self.store.write(
+            lambda c: reading.read_trace(c, who=who, turn_id=turn_id, clock=self.clock)
+        )
 
     async def review(self, turn_id: str, state: str, who: Who) -> dict[str, Any]:
         """Accept, edit or reject a draft."""

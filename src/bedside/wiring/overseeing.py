@@ -189,7 +189,7 @@ def _case(connection: Connection, engine: Engine, report_id: str, who: Who) -> d
         "missing": body["missing"],
         "guardrails": body.get("guardrails", []),
         "prompt": reading.read_prompt(connection, who=who, turn_id=row.turn, clock=engine.clock),
-        "trace": reading.read_trace(connection, who=who, turn_id=row.turn)["events"],
+        "trace": reading.read_trace(connection, who=who, turn_id=row.turn, clock=None)["events"],
     }
 
 

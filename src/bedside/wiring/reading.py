@@ -29,6 +29,7 @@ from bedside.wiring.flows import flow_named
 __all__ = [
     "DECIDED",
     "audit_entries",
+    "note_read",
     "put_report",
     "put_review",
     "read_knowledge",
@@ -200,15 +201,7 @@ def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -
     """
     row = _turn_row(connection, who, turn_id)
     if row.patient is not None:
-        access.note(
-            connection,
-            tenant=who.tenant,
-            actor=who.actor,
-            action="read",
-            at=clock.now(),
-            patient=PatientId(row.patient),
-            purpose="turn",
-        )
+        note_read(connection, who=who, patient=row.patient, purpose="turn", clock=clock)
     body: dict[str, Any] = (
         json.loads(row.result)
         if row.result
@@ -306,10 +299,39 @@ def read_prompt(
     ]
 
 
-def read_trace(connection: Connection, *, who: Who, turn_id: str) -> dict[str, Any]:
-    """What happened, in order. Only public fields are kept, so it may be exported."""
+def read_trace(
+    connection: Connection, *, who: Who, turn_id: str, clock: Clock | None
+) -> dict[str, Any]:
+    """What happened, in order. Only public fields are kept, so it may be exported.
+
+    Args:
+        connection: A write transaction, for the audit row.
+        who: The caller.
+        turn_id: The turn.
+        clock: `None` where the caller audits the reading as a part of its own.
+
+    Raises:
+        NotFound: no such turn in the caller's scope.
+    """
     row = _turn_row(connection, who, turn_id)
+    if clock is not None and row.patient is not None:
+        note_read(connection, who=who, patient=row.patient, purpose="trace", clock=clock)
     return json.loads(row.trace) if row.trace else {"events": []}
+
+
+def note_read(
+    connection: Connection, *, who: Who, patient: str, purpose: str, clock: Clock
+) -> None:
+    """Write the audit row of one reading of a patient's data."""
+    access.note(
+        connection,
+        tenant=who.tenant,
+        actor=who.actor,
+        action="read",
+        at=clock.now(),
+        patient=PatientId(patient),
+        purpose=purpose,
+    )
 
 
 def read_knowledge(connection: Connection, *, who: Who) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from bedside.core.errors import Unavailable
+from bedside.core.errors import Conflict, Unavailable
 from bedside.core.turn import Citation, Delta, Plan, TurnRequest
 
 __all__ = ["Broadcast", "Event"]
@@ -21,7 +21,15 @@ class Broadcast:
         self.request = request
         self.events: list[Event] = []
         self.task: asyncio.Task[Any] | None = None
+        self.stopped = False
         self._changed = asyncio.Event()
+
+    async def stop(self) -> None:
+        """End the turn now: its model call is closed, and it is stored as incomplete."""
+        assert self.task is not None
+        self.stopped = not self.task.done()
+        self.task.cancel()
+        await asyncio.wait({self.task})
 
     async def emit(self, event: Event) -> None:
         """Add an event and wake whoever listens."""
@@ -33,12 +41,17 @@ class Broadcast:
         """What the turn came to; leaving does not end it.
 
         Raises:
+            Conflict: the turn was stopped.
             Unavailable: the engine stopped before the turn had ended.
         """
         assert self.task is not None
         try:
             return await asyncio.shield(self.task)
         except asyncio.CancelledError:
+            if self.task.cancelled() and self.stopped:
+                raise Conflict(
+                    "turn", why="it was stopped", do="Ask again to begin anew."
+                ) from None
             if self.task.cancelled():
                 raise Unavailable(
                     "the turn",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from bedside.server.auth import Caller
@@ -39,6 +39,21 @@ async def turn(turn: str, request: Request, who: Caller) -> dict[str, Any]:
     """The turn as it was answered."""
     engine: Engine = request.app.state.engine
     return await engine.turn(turn, who)
+
+
+@router.delete("/turns")
+async def stop(
+    request: Request,
+    who: Caller,
+    idempotency_key: Annotated[str, Header(min_length=1, max_length=200)],
+) -> dict[str, bool]:
+    """Stop the caller's turn that runs under this key: its model call is closed.
+
+    It is kept as incomplete, with what was released before; whoever waits for it is told.
+    """
+    engine: Engine = request.app.state.engine
+    await engine.asker.stop(idempotency_key, who)
+    return {"stopped": True}
 
 
 @router.get("/turns/{turn}/prompt")
