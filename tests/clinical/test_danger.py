@@ -57,6 +57,65 @@ def test_trades_idioms_denials_and_things_are_no_danger(message: str) -> None:
 
 
 @pytest.mark.requirement("IN-24")
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("message", "danger"),
+    [
+        ("I cannot see myself getting to Christmas.", "suicide"),
+        ("They would all have less to deal with if I just was not here.", "suicide"),
+        ("I keep googling how many tablets would kill me.", "suicide"),
+        ("What is the point of carrying going, I am finished.", "suicide"),
+        ("I punch the wall until it stops because I deserve it.", "suicide"),
+        ("I swallowed about forty of the blue ones.", "suicide"),
+        ("When he turns up again he will not walk away.", "threat"),
+        ("I've got a knife in my coat and I know when she finishes work.", "threat"),
+        ("My stepdad creeps into my room and says to keep quiet.", "abuse"),
+        ("He says next time I answer back I'll end up in the ground.", "abuse"),
+        ("My ex sits outside my flat in a van every evening.", "abuse"),
+        ("I had chest pain last year and now it is back.", "emergency"),
+        ("Chest pain when I walk, and I am sweating.", "emergency"),
+        ("His face is not moving on one side.", "emergency"),
+    ],
+)
+def test_danger_told_sideways_is_heard_by_who_what_and_when(message: str, danger: str) -> None:
+    assert danger in dangers(message)
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I keep going back to the bridge, it would be so easy.",
+        "She has fresh cuts on her forearm.",
+        "They would get the insurance and be better off without me.",
+        "Tell my sister it was not her fault.",
+    ],
+)
+def test_what_may_be_harmless_names_help_and_goes_on(message: str) -> None:
+    assert danger_in(message) is not None
+
+
+@pytest.mark.requirement("IN-24")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My face is not droopy and I can lift both arms.",
+        "A year ago I couldn't breathe, today I swim.",
+        "I was suicidal in my twenties, now I am glad to be here.",
+        "Chest pain only when climbing hills.",
+        "I get chest pain when I run and it stops when I rest.",
+        "The poster says if you feel like ending it all, ring us.",
+        "I am safe at home.",
+        "I won't be around next week, we are off to Wales.",
+        "Could I die in surgery?",
+        "I lost my cousin to suicide.",
+    ],
+)
+def test_denied_signs_recovery_effort_and_travel_raise_nothing(message: str) -> None:
+    assert dangers(message) == set()
+
+
+@pytest.mark.requirement("IN-24")
 def test_somebody_who_will_not_wake_up_raises_the_medical_text_alone() -> None:
     assert {flag.kind for flag in red_flags("He will not wake up")} == {"emergency"}
     assert {flag.kind for flag in red_flags("I hope that I never wake up")} == {"crisis"}

@@ -91,12 +91,20 @@ def _lexicon() -> Lexicon:
 
 
 @functools.cache
-def _frames() -> tuple[tuple[_Frame, tuple[tuple[str, ...], ...]], ...]:
-    return tuple(
+def _frames() -> tuple[
+    tuple[tuple[_Frame, tuple[tuple[str, ...], ...]], ...], Mapping[str, tuple[int, ...]]
+]:
+    """Every frame with its senses, and the numbers of the frames by each sense of their first place."""
+    frames = tuple(
         (frame, tuple(tuple(either.split("|")) for either in frame.all))
         for one in _packs()
         for frame in one.frames
     )
+    by_first: dict[str, tuple[int, ...]] = {}
+    for number, (_, senses) in enumerate(frames):
+        for name in senses[0]:
+            by_first[name] = (*by_first.get(name, ()), number)
+    return frames, by_first
 
 
 _OF_ANOTHER = frozenset({"himself", "herself", "themselves", "themself"})
@@ -136,7 +144,9 @@ def _standing(
     words: Sequence[Word], found: Found, idioms: Sequence[Span], games: Sequence[Span]
 ) -> Iterator[Framed]:
     said = {word.text for word in words}
-    for frame, senses in _frames():
+    frames, by_first = _frames()
+    for number in sorted({n for name in found for n in by_first.get(name, ())}):
+        frame, senses = frames[number]
         if not all(any(name in found for name in either) for either in senses):
             continue
         if frame.by == "i" and not said & _OF_SELF:

@@ -206,10 +206,17 @@ def _candidates(
 
 def _of_now(text: str, sentence: tuple[int, int], span: tuple[int, int], rule: _Rule) -> bool:
     crisis = rule.kind == "crisis"
-    if not crisis and lasts(text, sentence, span):
+    if not crisis and (lasts(text, sentence, span) or _IS_NOT.search(text[slice(*span)])):
         return False
     said = manner(text, sentence, span, crisis=crisis, past_counts=rule.past_counts)
     return said == "now"
+
+
+_IS_NOT = re.compile(
+    r"\w (?:(?:is|are|was|were) not|(?:is|are|was|were)n'?t) (?:\w+ )?(?!\w+ing$)\w+$",
+    re.IGNORECASE,
+)
+"""A sign that is denied within its own words: "my face is not droopy"."""
 
 
 def _stands(text: str, sentences: Sequence[tuple[int, int]], one: Formed | Framed) -> bool:

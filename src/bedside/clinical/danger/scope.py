@@ -100,11 +100,21 @@ def manner(
     if crisis and guard["harm_present"].search(whole_sentence):
         return "now"
     over = _is_over(whole) or _HAD.search(clause) or (crisis and guard["harm_over"].search(whole))
-    if (over or (not breaks and _is_over(whole_sentence))) and not guard["present"].search(
-        whole_sentence
-    ):
-        return "over"
-    return "now"
+    if not over and not breaks:
+        over = _is_over(whole_sentence)
+    return "over" if over and not _is_back(whole_sentence, whole) else "now"
+
+
+def _is_back(sentence: str, clause: str) -> bool:
+    """Does what is over stand again: in its own clause, or in one that says that it came back?
+
+    "Two years ago I could not breathe, now I walk" says of now that something else is so.
+    """
+    present = guards()["present"]
+    if present.search(clause):
+        return True
+    rest = sentence.replace(clause, " ", 1)
+    return present.search(rest) is not None and _ELSE.search(rest) is None
 
 
 def _own_clause(clause: str, said: str) -> str:
@@ -205,7 +215,14 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 """Verbs of the past but those of taking in: a poison taken is still there."""
-_DENIES = re.compile(r"\W*(?:no|not|without|never|nor)\b", re.IGNORECASE)
+_ELSE = re.compile(
+    r"(?:\b(?:now|today)\b[ ,]*|^[ ,]*)(?:i am |i'm |i |we are |we're |we |he is |he's |he |she is |she's |she )"
+    r"(?:(?:really|just|so|very|much|all|in|an?|the|doing|feeling|feel|back to|every) )*"
+    r"(?:glad|happy|well|fine|ok|okay|better|good|great|healthy|free|safe|normal|different|walk|run|swim|cycle|work|"
+    r"play|dance|climb|teach|volunteer|help|live|enjoy|love)\b",
+    re.IGNORECASE,
+)
+"""What somebody who came through it says of now."""
 _HAD = re.compile(r"\b(?:had|has had|have had)(?: (?!to\b)\S+){0,3} ?$", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     r"\b(?:no|denies|denied|without|never had|not had any|(?:don't|do not) have(?: any)?)\b(?P<list>[^.!?]*)$",

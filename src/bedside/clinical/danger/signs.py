@@ -109,6 +109,23 @@ def _concepts() -> Heads:
 
 
 @functools.cache
+def _by_first(name: str) -> Mapping[str, tuple[int, ...]]:
+    """The numbers of a pack's combinations by each concept that their first place can be."""
+    data = _sign_data(name) if name else _data()
+    groups = data.groups if isinstance(data, _Signs) else {}
+
+    def concepts(either: str) -> set[str]:
+        names = [part for one in either.split("|") for part in groups.get(one, (one,))]
+        return set(names) if names == [either] else {two for one in names for two in concepts(one)}
+
+    found: dict[str, list[int]] = {}
+    for number, one in enumerate(data.combinations):
+        for concept in concepts(one.all[0]):
+            found.setdefault(concept, []).append(number)
+    return {concept: tuple(numbers) for concept, numbers in found.items()}
+
+
+@functools.cache
 def _course() -> tuple[re.Pattern[str], re.Pattern[str]]:
     data = _data()
     return tuple(  # type: ignore[return-value]
@@ -144,14 +161,16 @@ def formed(text: str, sentences: Sequence[Span]) -> Iterator[Formed]:
     """The combinations met: of concepts in each sentence, then of signs across the message."""
     data = _data()
     for sentence in sentences:
-        yield from _met(text, sentence, data.combinations, _concepts(), {})
+        yield from _met(text, sentence, data.combinations, _concepts(), {}, _by_first(""))
     if sentences:
         whole = (sentences[0][0], sentences[-1][1])
         for name in _SIGNS:
             if name == "tongues" and text.isascii():
                 continue
             signs = _sign_data(name)
-            yield from _met(text, whole, signs.combinations, _signs(name), signs.groups)
+            yield from _met(
+                text, whole, signs.combinations, _signs(name), signs.groups, _by_first(name)
+            )
 
 
 def _met(
@@ -160,6 +179,7 @@ def _met(
     combinations: Sequence[_Combination],
     concepts: Heads,
     groups: Mapping[str, Sequence[str]],
+    by_first: Mapping[str, Sequence[int]],
 ) -> Iterator[Formed]:
     """Every combination's candidates in reading order; a concept counts once in one of them."""
     hits: dict[str, list[_Hit]] = {}
@@ -177,9 +197,10 @@ def _met(
             )
         return hits[either]
 
-    for one in combinations:
+    for number in sorted({n for concept in found for n in by_first.get(concept, ())}):
+        one = combinations[number]
         first, *others = one.all
-        if not seen(first) or (one.needs_now and not seen("now")):
+        if one.needs_now and not seen("now"):
             continue
         if not all(map(seen, others)):
             continue
