@@ -55,7 +55,7 @@ def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[
         *_drug_allergies(kinds.get("allergies", []), current),
         *drug_lab_conflicts(current, conditions, readings),
         *abnormal_now(readings, person, pregnant=pregnant),
-        *trends(readings, person, pregnant=pregnant, as_of=as_of),
+        *trends(readings, person, pregnant=pregnant),
         *(() if dead else overdue(current, conditions, readings, person, as_of=as_of)),
         *changes_since_last_encounter(facts, person, as_of=as_of, pregnant=pregnant),
     ]

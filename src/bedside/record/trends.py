@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
 from decimal import Decimal
 
 from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
@@ -24,20 +23,16 @@ _ADULT_DAYS = 18 * 365
 
 
 def trends(
-    readings: dict[str, list[Fact]], person: Person, *, pregnant: bool | None, as_of: date
+    readings: dict[str, list[Fact]], person: Person, *, pregnant: bool | None
 ) -> Iterator[Insight]:
     """One insight for each measurement whose latest readings rise, or fall, without exception.
 
     At least three readings at different moments, and at least a tenth of the first value in all.
     It is a warning where the latest value is outside its range on the side it moves to.
     """
-    born = person.birth_date
-    child = born is not None and (as_of - born).days < _ADULT_DAYS
     for key, some in readings.items():
-        if key in _NO_TREND or (child and key in _GROWTH):
-            continue
-        run = run_of(some)
-        if run is None:
+        run = None if key in _NO_TREND else run_of(some)
+        if run is None or (key in _GROWTH and _of_a_child(run, person)):
             continue
         latest = run[-1]
         values = _values(run)
@@ -57,6 +52,13 @@ def trends(
             facts=tuple(reversed(run)),
             rule="trend",
         )
+
+
+def _of_a_child(run: Sequence[Fact], person: Person) -> bool:
+    """True of readings that began in childhood, however old the person is by now."""
+    begun = run[0].when
+    born = person.birth_date
+    return born is not None and begun is not None and (begun.date() - born).days < _ADULT_DAYS
 
 
 def run_of(newest_first: Sequence[Fact]) -> tuple[Fact, ...] | None:

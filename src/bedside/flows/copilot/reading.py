@@ -41,6 +41,12 @@ _SHOWED = re.compile(
     r"\bwhat\b.*\b(?:shows?|showed|found|find)\b|\b(?:findings?|results?|outcome|conclusion)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_GIVEN_FOR = re.compile(
+    r"\bwhat\b.+\b(?:get|got|gave|give|given|have|had|treated|used)\b.*\b(?:for|with)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What was taken for a problem, and not whether there was one: "what did she get for the gout?"."""
+_LEVEL = re.compile(r"\W+(?:levels?|concentrations?|troughs?)\b", re.IGNORECASE)
 _MOST_COUNTED = 50
 
 
@@ -116,8 +122,12 @@ def parse(
         return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))
     if unknown or not sure or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    if _MEANING.search(text):
+    if _MEANING.search(text) or _of_a_level(text, clauses):
         return parsed
+    if _GIVEN_FOR.search(text):
+        clauses = [
+            replace(one, verbs=one.verbs | {"take"}) if _is_problem(one) else one for one in clauses
+        ]
     settled = None if _relates(clauses) else _settled(clauses)
     if settled is None:
         return parsed
@@ -131,6 +141,25 @@ def parse(
     if len(distinct) > _MOST_QUERIES:
         return parsed
     return replace(parsed, queries=distinct)
+
+
+def _of_a_level(text: str, clauses: Sequence[Clause]) -> bool:
+    """True of "carbamazepine level", which asks for a result and not whether it is taken."""
+    drugs = [
+        one.said
+        for part in clauses
+        for group in part.entities
+        for one in group[:1]
+        if one.kind in {"drug", "drug_class"}
+    ]
+    low = text.lower()
+    return any(
+        (at := low.find(said)) >= 0 and _LEVEL.match(low[at + len(said) :]) for said in drugs
+    )
+
+
+def _is_problem(clause: Clause) -> bool:
+    return bool(clause.entities) and all(group[0].kind == "condition" for group in clause.entities)
 
 
 def _meant(

@@ -135,8 +135,8 @@ def _none(
     )
     sheet.say(f"Not recorded: {name}{span} ({looked}).")
     if outside:
-        newest = outside[0]
-        sheet.say(f"Outside that time: {_line(newest)} {sheet.cite(newest)}.")
+        for fact in _nearest(outside, query):
+            sheet.say(f"Outside that time: {_line(fact)} {sheet.cite(fact)}.")
         return True
     related = _related(query, entity, record)
     related += [fact for fact in _done_for(entity, record) if fact not in related]
@@ -144,6 +144,15 @@ def _none(
         names = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in related)
         sheet.say(f"Related entries, which do not say the same: {names}.")
     return True
+
+
+def _nearest(outside: Sequence[Fact], query: Query) -> list[Fact]:
+    """The last entry before the time asked for and the first after it; the newest where neither is."""
+    start = query.window.start if query.window is not None else None
+    before = [f for f in outside if start is not None and (day := day_of(f)) and day < start]
+    after = [f for f in outside if day_of(f) is not None and f not in before]
+    found = [*(after[-1:] if query.window and query.window.end else []), *before[:1]]
+    return found or list(outside[:1])
 
 
 def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
@@ -279,8 +288,9 @@ def _any_done(
     newest = named[0]
     if query.status == "active":
         sheet.say(f"Last recorded: {_line(newest)} {sheet.cite(newest)}.")
-        sheet.say("Whether that still stands is not recorded.")
-        sheet.missing(f"whether {thing_name(entity)} still stands")
+        if "removal" not in newest.name.lower():
+            sheet.say("Whether that still stands is not recorded.")
+            sheet.missing(f"whether {thing_name(entity)} still stands")
     else:
         sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
     if query.field and not _found(entity, newest, named, record, sheet):
@@ -313,7 +323,7 @@ def _any_over(
     elif done:
         sheet.say(f"Among the medicines only in the past: {listed}.")
     elif query.status == "active":
-        sheet.say(f"No, only in the past: {listed}.")
+        sheet.say(f"Not now, only in the past: {listed}.")
     else:
         sheet.say(f"Yes, in the past, not now: {listed}.")
     if done:
