@@ -27,10 +27,15 @@ _SHARED_NOUN = re.compile(
 )
 """("knee or hip replacement" names both)."""
 _REPLACED = re.compile(
-    r"\b(?:(?P<before>knee|hip)s?(?: joints?)? (?:needs?|needing|has to|have to|must|should|to)(?: to)?(?: be)? replac(?:e|ed|ing|ement)"
-    r"|replac(?:e|ing)(?: of)?(?: (?:the|my|his|her|our|their|both|left|right|a))* (?P<after>knee|hip)s?)\b"
+    r"\b(?:(?P<before>knee|hip)s?(?: joints?)?(?: (?:total|full|complete|partial|needs?|needing|has to|have to|must|should|to|be|is|was|also|now|urgently|fully|completely)){0,4}? replac(?:e|ed|ing|ement)"
+    r"|(?P<changed>knee|hip)s? change|(?:replac(?:e|ing|ement)|change|changing)(?: of)?(?: (?:the|my|his|her|our|their|both|left|right|a))* (?P<after>knee|hip)s?)\b"
 )
 """What is to be replaced, however it is said."""
+_BYPASSED = re.compile(
+    r"\b(?:(?:need|advis|recommend|suggest|requir|propos)\w*|say|says|said|told)(?: (?:a|an|the|him|her|me|us|for|to have|that|it is))* bypass\b"
+    r"|\bbypass(?: (?:is|was|has been|to be))? (?:need|advis|recommend|suggest|requir|propos)\w*"
+)
+"""A bypass that somebody said is needed; one that was had names no wish."""
 _REFUSED = re.compile(
     r"(?:\b(?:not|no|without|never|avoid|instead of|rather than|don t (?:want|need)|do not (?:want|need)|"
     r"already had|had)(?: (?:a|an|the|my|any|for|about|another|total|to have|have))*) $"
@@ -67,7 +72,9 @@ def find_in(text: str, contracts: Sequence[Contract]) -> Contract:
     """
     generic = next((one for one in contracts if one.generic), None) or bundled()["_generic"]
     asked = _SHARED_NOUN.sub(r"\1 \3 or \2 \3", _plain(text))
-    asked = _REPLACED.sub(lambda at: f"{at['after'] or at['before']} replacement", asked)
+    asked = _REPLACED.sub(lambda at: f"{at[at.lastgroup or 'after']} replacement", asked)
+    if not any(_plain(phrase) in asked for one in contracts for phrase in one.unlike):
+        asked = _BYPASSED.sub("coronary bypass", asked)
     if not asked:
         return generic
     for contract in contracts:

@@ -81,6 +81,8 @@ _STATED = re.compile(
     rf"[,;،]\s*(?:{_AND})?(?={_SUBJECT})|\s+{_AND}(?={_SUBJECT})|\s+(?:but|although|though)\s+|[;]",
     re.IGNORECASE,
 )
+_NO_MORE = re.compile(r"\s*(?:no|nope|nah)\s+(?P<rest>(?:only|just)\b)", re.IGNORECASE)
+"""Behind a no that answers: what follows is not denied by it."""
 _APART = re.compile(rf"[,;،]\s*(?:{_AND})?|{_STATED.pattern}", re.IGNORECASE)
 
 
@@ -143,7 +145,11 @@ def _cut(text: str, gap: re.Pattern[str]) -> tuple[Span, ...]:
     out: list[Span] = []
     for sentence in SENTENCE.finditer(text):
         start = sentence.start()
-        for match in gap.finditer(text, sentence.start(), sentence.end()):
+        nay = _NO_MORE.match(text, sentence.start(), sentence.end())
+        if nay is not None:
+            out.append((start, nay.start("rest")))
+            start = nay.start("rest")
+        for match in gap.finditer(text, start, sentence.end()):
             out.append((start, match.start()))
             start = match.end()
         out.append((start, sentence.end()))
@@ -200,7 +206,7 @@ _FILLER = re.compile(
     r"(?:ok(?:ay)?|actually|sorry|go on|go ahead|continue|carry on|proceed|next|what(?:'s| is)? next|what do you need(?: from me)?|what else|"
     r"one (?:moment|minute|second|sec)[^.!?]*|wait|hold on|hang on|let me (?:check|see|think|ask|find|look)[^.!?]*|"
     r"i(?:'ll| will) (?:check|ask|find out|look)[^.!?]*|i (?:already )?(?:said|told you|wrote|mentioned)(?: (?:that|it|so))?(?: (?:already|before|above))?|as i said|see above)"
-    r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$",
+    r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$|^\W*(?:ठीक है|अच्छा|हम्म|حسنا|حسنًا|حسناً|طيب|تمام|أكمل|आगे बढ़िए)\W*$",
     re.IGNORECASE,
 )
 """What keeps a conversation going, and answers nothing."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from bedside.clinical.money import amounts
 from bedside.core.turn import Change
 from bedside.core.value import value
 from bedside.flows.intake import consent
@@ -129,6 +130,7 @@ def hear(
         changes.append(change(f"field:{one.field}", known))
     if settled:
         changes.append(change(f"settled:{settled}", None))
+    changes += _currency_known(applied(case, changes), found)
     heard = signals(said)
     flags = tuple(found.red_flags(said))
     for name in _alerts(heard, flags):
@@ -153,6 +155,20 @@ def hear(
         before_asking=case.asking,
         foreign=foreign,
     )
+
+
+def _currency_known(case: Case, contract: Contract) -> list[Change]:
+    """A sum of "pounds" that was open gets its currency once the country is known."""
+    country = str(case.facts.value("country_of_residence") or "")
+    found: list[Change] = []
+    for field in contract.fields if country else ():
+        held = case.facts.get(field.id)
+        if not isinstance(held.value, Mapping) or held.value.get("currency") or not held.said:
+            continue
+        read = next(iter(amounts(held.said, country=country, asked=True)), None)
+        if read is not None and (made := read.as_value())["currency"]:
+            found.append(change(f"field:{field.id}", replace(held, value=made)))
+    return found
 
 
 def _asked_apart(case: Case, contract: Contract) -> list[Change]:
@@ -196,7 +212,7 @@ def _alerts(heard: Signals, flags: Sequence[Any]) -> list[str]:
 
 _LOOKING = re.compile(
     r"\b(?:need|want|looking for|interested in|require|considering|get|getting|having|have|do|help with|about|for|an?)\s+"
-    r"(?:an?\s+|the\s+|my\s+|some\s+)?(?P<w>[a-z][a-z' -]{3,60}?(?:surgery|operation|transplant|removal|replacement|repair|treatment|procedure|bypass|"
+    r"(?:an?\s+|the\s+|my\s+|some\s+)?(?P<w>(?:(?!(?:and|the|in|that|says?|said|is|was|with|has|have|had|my|his|her|about)\b)[a-z'-]+ ){0,4}[a-z'-]*?(?:surgery|operation|transplant|removal|replacement|repair|treatment|procedure|bypass|"
     r"implants?|graft|therapy|correction|reconstruction|ectomy|plasty|oscopy|ostomy|lasik|chemotherapy|dialysis))\b",
     re.IGNORECASE,
 )
@@ -249,7 +265,7 @@ def _procedure(
         asked = case.asking == "procedure_name"
         words = next((one["w"].strip() for one in _LOOKING.finditer(text) if _named(one["w"])), "")
         if words and not case.procedure_words:
-            return contract, "unknown", [change("procedure_words", words)]
+            return contract, "unknown", _noted(words, text, case)
         other = (
             age_in(text)
             or countries(text)
@@ -260,7 +276,7 @@ def _procedure(
             or any(one.strong for one in read_message(text, contract, case.facts).said)
         )
         if asked and not case.procedure_words and not other and _short(text):
-            return contract, "unknown", [change("procedure_words", text.strip())]
+            return contract, "unknown", _noted(text.strip(), text, case)
         return contract, "", []
     if named.id not in {_GENERIC, contract.id} and signals(text).corrects:
         words = _words_of(named, text)
@@ -271,6 +287,22 @@ def _procedure(
         if not away:
             return named, "changed", [change("sop", named.id), change("procedure_words", words)]
     return contract, "", []
+
+
+def _noted(words: str, text: str, case: Case) -> list[Change]:
+    """A procedure that has no contract of its own, in the person's words."""
+    start = text.index(words)
+    known = Known(
+        status="known",
+        value=words,
+        said=words,
+        origin="turn",
+        start=start,
+        end=start + len(words),
+        turn=case.facts.turn + 1,
+        by="rule",
+    )
+    return [change("procedure_words", words), change("field:procedure_name", known)]
 
 
 def _short(text: str) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "Found",
     "conditions",
     "countries",
+    "country_code",
     "country_words",
     "data",
     "phrase_pattern",
@@ -28,16 +29,16 @@ __all__ = [
 
 RELATIVE = (
     r"(?:(?:grand|step)?(?:mother|father|mom|mum|dad|son|daughter)|mummy|daddy|wife|husband|spouse|"
-    r"partner|parents?|brother|sister|uncle|aunt|aunty|auntie|cousin|friend|child|kid|baby|"
+    r"hubby|missus|boy|girl|abbu|ammu|ammi|abba|amma|appa|baba|walida?(?: sahab)?|partner|parents?|brother|sister|uncle|aunt|aunty|auntie|cousin|friend|child|kid|baby|"
     r"grandma|grandpa|granny|grandad|granddad|nan|nana|niece|nephew|mother-in-law|father-in-law|papa|mama|"
     r"old man|old lady|fiancée?|fiancee|boyfriend|girlfriend|"
-    r"ل?(?:والدتي|والدي|أمي|امي|أبي|ابي|زوجتي|زوجي|ابني|ابنتي|أختي|أخي|جدتي|جدي|طفلي))"
+    r"ل?(?:والدتي|والدي|أمي|امي|أبي|ابي|زوجتي|زوجي|ابني|ابنتي|أختي|أخي|جدتي|جدي|طفلي|ابوي|أبوي|بنتي|ولدي|اختي|اخي))"
 )
 """Words for somebody else, as a pattern."""
 
-YES = r"yes|yess+|yeah|yep|yup|yea|ya|aye|ja|si|sí|oui|ndiyo|haa?n(?: ?ji)?|ji haa?n|aiwa|naam|نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं)"
+YES = r"yes|opo|ايوة|أيوه|أيوة|yess+|yeah|yep|yup|yea|ya|aye|ji(?! nahi)|ja|si|sí|oui|ndiyo|haa?n(?: ?ji)?|ji haa?n|aiwa|naam|نعم|أجل|ايوه|हाँ|हां|जी(?! नहीं)"
 """Words that say yes, as people of many tongues write them in an English chat; a pattern."""
-NO = r"no|nope|nop|nah|naw|nay|never|none|non(?! ?-)|nein|nee|hapana|(?:koi |kuch |ji )?nahi+n?|nahee+n?|لا|كلا|नहीं|जी नहीं|ना"
+NO = r"no|wala|hindi po|nutten|nuttin|nuffin|mafi|ma fi|nope|nop|nah|naw|nay|never|none|zero|مافي|ما في|ماكو|مفيش|ما عندي|ما عنده|ما عندها|non(?! ?-)|nein|nee|hapana|(?:koi |kuch |ji )?nahi+n?|nahee+n?|لا|كلا|नहीं|जी नहीं|ना"
 """Words that say no, in the same way."""
 
 
@@ -122,11 +123,43 @@ def countries(text: str) -> tuple[Found, ...]:
 
 
 @functools.cache
+def _codes() -> Mapping[str, str]:
+    rows = (line.rpartition(" ") for line in _lines("country_codes") if not line.startswith("#"))
+    return {code: country for country, _, codes in rows for code in codes.split("|")}
+
+
+_CODE = re.compile(
+    r"\W*(?:i(?:'m| am) )?(?:in |from |the )?(?:the )?(?P<c>[A-Za-z]{2,4}|[A-Za-z](?:\.[A-Za-z]){1,2}\.?)\W*$",
+    re.IGNORECASE,
+)
+
+
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_FLAG_A = 0x1F1E6
+
+
+def country_code(text: str) -> Found | None:
+    """The country whose code (ISO 3166, or a common short form) is all that an answer says."""
+    flag = _FLAG.search(text)
+    if flag is not None:
+        letters = "".join(chr(ord(one) - _FLAG_A + ord("A")) for one in flag.group())
+        named = _codes().get(letters)
+        return Found(value=named, start=flag.start(), end=flag.end()) if named else None
+    match = _CODE.match(text)
+    country = _codes().get(match["c"].replace(".", "").upper()) if match else None
+    if match is None or country is None:
+        return None
+    return Found(value=country, start=match.start("c"), end=match.end("c"))
+
+
+def _lines(name: str) -> list[str]:
+    path = resources.files("bedside.flows.intake") / "data" / f"{name}.txt"
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@functools.cache
 def _towns() -> Mapping[str, str]:
-    text = (resources.files("bedside.flows.intake") / "data" / "towns.txt").read_text(
-        encoding="utf-8"
-    )
-    rows = (line.split(": ", 1) for line in text.splitlines() if not line.startswith("#"))
+    rows = (line.split(": ", 1) for line in _lines("towns") if not line.startswith("#"))
     return {town: country for country, names in rows for town in names.split("|")}
 
 

@@ -95,7 +95,7 @@ def _keeps(field: Field) -> bool:
 
 _HAS_NONE = re.compile(
     r"\b(?:none|nothing|not any|not a (?:single )?(?:one|thing))\W*(?:that i (?:know|no)(?: of)?|i (?:know|no) of|so far|at all|whatsoever)?\W*$"
-    r"|\b(?:don't|do not|doesn't|does not|dont|doesnt|never|didn't)\s+(?:have|had|take|takes|get|react|suffer|noticed?|heard|seen|saw|found)\b[^.!?]{0,20}?(?:\b(?:any|anything|one|them|allerg\w+|reactions?)\b[^.!?]{0,15})?\W*$"
+    r"|\b(?:don't|do not|doesn't|does not|dont|doesnt|never|didn't)\s+(?:have|had|take|takes|get|react|suffer|noticed?|heard|seen|saw|found|know)\b[^.!?]{0,20}?(?:\b(?:any|anything|one|them|allerg\w+|reactions?)\b[^.!?]{0,15})?\W*$"
     r"|(?:नहीं|नही)(?:\s+(?:है|हैं|जी))?\W*$|^\W*(?:لا|ليس)(?!\w)",
     re.IGNORECASE,
 )
@@ -130,7 +130,7 @@ def _listed(clause: str, context: Context, *, end: int) -> Value | None:
         return None
     if agrees(str(short.value)) and len(str(short.value).split()) < 3:  # noqa: PLR2004 - a bare yes
         return None
-    parts = _parts(str(short.value))
+    parts = [one for one in _parts(str(short.value)) if len(one.split()) < _FEW or substances(one)]
     return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
 
 
@@ -143,7 +143,7 @@ _TAKES = re.compile(
 
 _NO_PART = re.compile(
     r"^(?:it|this|that|them|anything|everything|.*\bfor (?:it|that)|(?:have|has|had|am|is|are|take|takes|live|lives)\b.*|(?:a |an )?(?:mild |bad |severe |skin |itchy )*(?:rash|hives|itch\w*|swelling|nausea|vomiting|blisters|reaction|sick)|yes|yeah|well|y|no\b.*|not\b.*|(?:otherwise |apart from that |other than that )?(?:none|nothing)\b.*|that's (?:it|all)|thats all|"
-    r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*|.*\b(?:is|are|was|were|has|have|had)\b.*)$",
+    r"(?:a |some |his |her |my |the )?(?:medicines?|medication|tablets?|drugs?|pills?|something)(?: (?:for|to|against) .*)?|there (?:is|are|was)\b.*|.*\b(?:me|him|her)(?: \w+){0,2}|.*\b(?:is|are|was|were|has|have|had)\b.*)$",
     re.IGNORECASE,
 )
 """Words of a list that name no thing."""
@@ -196,6 +196,9 @@ def list_free(field: Field, context: Context) -> Value | None:
             return left_out
     if "allerg" in field.id:
         found = _not_borne(context)
+        if found is not None:
+            return found
+        found = _so_named(context)
         if found is not None:
             return found
     taken = _taken(context) if "medic" in field.id or "drug" in field.id else None
@@ -259,6 +262,24 @@ def _not_borne(context: Context) -> Value | None:
         if found:
             return Value(value=tuple(found), start=start, end=end)
     return None
+
+
+_ALLERGY = re.compile(r"\s*(?:-\s*)?allerg(?:y|ies|ic)\b", re.IGNORECASE)
+
+
+def _so_named(context: Context) -> Value | None:
+    """A known substance before the word itself: "penicillin allergy"; `None` where it is denied."""
+    text = context.text
+    told = judged(text)
+    spans = [
+        (a, b)
+        for a, b in substances(text)
+        if _ALLERGY.match(text, b)
+        and not persons.of_other(text, a, context.state)
+        and not question_at(text, a)
+        and not any(one.kind == "negated" and one.start <= a < one.end for one in told)
+    ]
+    return over(tuple(text[a:b] for a, b in spans), spans) if spans else None
 
 
 def _named(field: Field, context: Context) -> Sequence[Span]:

@@ -20,6 +20,9 @@ _LENGTH = re.compile(
     rf"{_COUNT}(?:\s+and\s+a\s+half)?[\s-]?{_UNIT}(?:\s+and\s+a\s+half)?(?![\w])(?:\s+now(?!\w))?",
     re.IGNORECASE,
 )
+_ELSEWHERE = re.compile(
+    r"[\d०-९٠-٩]+\s*(?:साल|वर्ष|महीन\S*|سنة|سنوات|سنين|عام|أعوام|شهر|أشهر|شهور)(?:\s+से(?=\s|$))?|(?:सालों|महीनों)\s+से"
+)
 _AGO = re.compile(r"\s*(?:ago|back|earlier)(?!\w)", re.IGNORECASE)
 _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -32,7 +35,7 @@ _WHEN = re.compile(
     rf"|(?<![\w-]){_MONTH}(?:,?\s+(?:of\s+)?(?:last year|this year|(?:19|20)\d\d|\d{{1,2}}(?:st|nd|rd|th)))(?![\w])"
     r"|(?<![\w-])(?:yesterday|today|the other day|recently|just now|the day before yesterday|long ago|ages ago|a while ago|a long time ago|since birth|since childhood|as a child)(?![\w])"
     r"|(?<![\w.,/-])(?:in\s+|since\s+|from\s+|around\s+|back in\s+)?(?:19|20)\d\d(?![\w.,%/-]*\d)"
-    rf"|^\W*{_MONTH}\W*$",
+    rf"|^\W*{_MONTH}\W*$|(?<![\w-])(?:last|this|on) [a-z]+ (?:day|night|festival|weekend)(?![\w])",
     re.IGNORECASE,
 )
 _LATIN = re.compile(r"[A-Za-z]")
@@ -50,7 +53,8 @@ def lengths(text: str) -> tuple[Moment, ...]:
     """Stretches of time, in order: "three years", "18 months now", "a year and a half"."""
     return tuple(
         Moment(start=match.start(), end=match.end())
-        for match in _LENGTH.finditer(text)
+        for form in (_LENGTH, _ELSEWHERE)
+        for match in form.finditer(text)
         if not re.match(r"[\s-]*(?:old|of age)\b", text[match.end() :], re.IGNORECASE)
     )
 

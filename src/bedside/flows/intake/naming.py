@@ -24,8 +24,8 @@ __all__ = ["NAME", "name_asked", "name_free"]
 _LETTERS = r"[^\s.,;:!?()\"|\d_/।؟،]"
 _ONE_NAME = rf"(?:[^\W\d_]\.(?=\s?[^\W\d_])|(?:Dr|Prof|Mr|Mrs|Ms|Miss|Sr|Jr)\.|{_LETTERS}+)"
 NAME = re.compile(
-    r"\b(?:my (?:full )?name(?:'s| is)|name's|name is|name:|call me|i am called|i'm called|they call me|"
-    r"(?:his|her|the patient's) (?:full )?name is)\s+"
+    r"\b(?:my (?:full )?name(?:'s| is| (?=(?-i:[A-Z][a-z])))|name's|name is|name:|call me|i am called|i'm called|they call me|"
+    r"(?:his|her|the patient's) (?:full )?name is)\s*(?<=\s)"
     rf"(?P<n>{_ONE_NAME}(?:\s+(?!and\b|but\b|from\b|i\b|I'm\b|my\b|age|aged\b|please\b|thanks?\b|is\b|the\b|for\b|who\b|in\b|on\b|what\b|he\b|she\b|we\b)"
     rf"{_ONE_NAME}){{0,3}})"
     rf"|(?:اسمي|मेरा नाम)\s+(?P<a>{_LETTERS}+(?:\s+(?!है|हैं|و){_LETTERS}+)?)",
@@ -70,9 +70,14 @@ _NOT_A_NAME = re.compile(
 
 _TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
 _PROPER = re.compile(r"^\W*[A-Z][^\W\d_'’]*(?:[\s'’-]+[A-Z][^\W\d_'’]*){1,3}\W*$")
+_PLAIN_ENGLISH = re.compile(
+    r"\W*(?:yes|yeah|yep|sure|ok|okay|of|go|no|nope|not|none|never|nothing|please|correct|right)\b",
+    re.IGNORECASE,
+)
 _PLAINLY = re.compile(r"^\W*(?:i am|just|only|simply)\s+", re.IGNORECASE)
 _SIGN_OFF = re.compile(
-    r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please)\s*$", re.IGNORECASE
+    r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please|is me|is my name|machan|bro|dear|po)\s*$",
+    re.IGNORECASE,
 )
 _I_AM = re.compile(
     r"^\W*أنا(?:\s+(?:ابنه|ابنها|ابنته|ابنتها|زوجها|زوجته|أخوه|أخوها|أخته|أختها))?\s+"
@@ -121,12 +126,13 @@ def name_asked(field: Field, context: Context) -> Value | None:
     cut = _SIGN_OFF.search(str(short.value)) if short is not None else None
     if short is not None and cut is not None:
         short = replace(short, value=str(short.value)[: cut.start()], end=short.start + cut.start())
-    if short is None or any(char.isdigit() for char in str(short.value)) or agrees(first):
-        return None
-    if conditions(first) or disagrees(first):
+    if short is None or any(char.isdigit() for char in str(short.value)):
         return None
     # "Mary Hull", "An Nguyen": who writes several words as names are written tells a name.
     proper = _PROPER.match(first) is not None and "?" not in context.text
+    named = proper and _PLAIN_ENGLISH.match(first) is None  # "Si Mohamed" says no yes
+    if conditions(first) or (not named and (agrees(first) or disagrees(first))):
+        return None
     places = [(one.start, one.end) for one in countries(first)]
     if places and not (proper and without(first, places).strip(" .,")):
         return None

@@ -84,17 +84,27 @@ _AGE = tuple(
             r"(?=\s*(?:$|[.,;!?\n)]|and\b|but\b|actually\b|already\b|btw\b|by the way\b|so\b|female\b|male\b|years?\b|yrs?\b|now\b|from\b|living\b|this\b|last\b|next\b|with\b|in [A-Z]))"
         ),
         rf"(?<![\w-])(?P<n>{_N})\s+years?\s+(?:young)\b",
+        rf"\b(?:my|our|for)\s+(?:\w+\s+)?{RELATIVE},?\s+(?P<n>\d{{2}})(?![\w.,]*\d)(?!\s*(?:%|kgs?\b|k\b|lakh|usd\b|dollars?|pounds?|days?\b|weeks?\b|months?\b|years? (?:ago|back)\b|times\b))\b",
+        r"(?:^|(?<=[.!?,;]\s))am\s+(?P<n>\d{2})(?=\s*(?:[.,;!\n]|$))",
+        r"\b(?:i|he|she) (?:have|has|got)\s+(?P<n>\d{2})\s+(?:years?|yrs?)\b(?!\s+(?:of|with|ago|back|exp\w*))",
         r"\bnow at (?P<n>\d{2})(?=\s+(?:the|my|i|she|he|and|with)\b|\s*[,.!?])",
         r"\b(?:shes|hes|i'm a|im a)\s+(?P<n>\d{2})(?!\d|\s*(?:%|kg|km))",
         r"(?:عمري|عمرها|عمره)\s+(?P<n>[\d٠-٩]{1,3})",
         r"(?P<n>[\d०-९]{1,3})\s*(?:साल|वर्ष)",
+        r"(?:^|(?<=[.,;\n]\s)|(?<=[.,;\n]))(?P<n>\d{2})\s*(?:yrs?|years?|y)(?=\s*(?:[.,;\n]|$))(?<!\d\d\d years)",
+        rf"(?:^|[.!?]\s+|,\s*|\b{RELATIVE}\b[^.!?]{{0,60}}[.!?]?\s)(?:she|he|me a|i)\s+(?P<n>\d{{2}})(?=\s+(?:and|now|yrs?|years?|has|with)\b|\s*[.,!?]|$)",
+        r"(?:उम्र|आयु)\s*(?:है\s*)?(?P<n>\d{1,3})(?!\d)",
+        r"(?:^|(?<=[.!?]\s))(?P<n>\d{2}) and (?=walk|can|on|has|have|in|still|need)",
         r"(?P<n>[\d٠-٩]{1,3})\s*(?:سنة|عاما|عامًا|سنوات)",
     )
 )
 _SINCE = re.compile(
-    r"^\s*(?:ago|back|since|history|experience|with (?:this|the|my)|of (?:pain|trying|marriage|ivf))",
+    r"^\s*(?:ago|back|since|history|experience|with (?:this|the|my)|of (?:pain|trying|marriage|ivf)|से(?=\s|$))",
     re.IGNORECASE,
 )
+
+
+_FROM = re.compile(r"(?:منذ|من|قبل|متزوج\S*|متجوز\S*|صار\S*)\s+(?:من\s+)?$")
 
 
 _TO_COME = re.compile(
@@ -126,7 +136,7 @@ def ages_in(text: str) -> tuple[Number, ...]:
     plain = text.translate(_INDIC)
     for form in _AGE:
         for match in form.finditer(plain):
-            if _SINCE.match(plain[match.end() :]):
+            if _SINCE.match(plain[match.end() :]) or _FROM.search(plain[: match.start()]):
                 continue
             inside = numbers_in(match["n"])
             if inside and 0 <= inside[0].value <= 120:  # noqa: PLR2004 - the oldest anybody was

@@ -8,7 +8,7 @@ from bedside.flows.intake.answers import statements
 from bedside.flows.intake.lexicon import RELATIVE
 from bedside.sop.state import State
 
-__all__ = ["is_carer", "of_other", "of_somebody", "who"]
+__all__ = ["is_carer", "of_other", "of_somebody", "of_writer", "who"]
 
 _CARER = re.compile(
     rf"\b(?:for|on behalf of|about|regarding|behalf of)\s+(?:my|our|a|his|her)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b"
@@ -26,15 +26,18 @@ _CARER = re.compile(
     rf"|\boptions for (?:my|our)\s+{RELATIVE}\b"
     r"|\b(?:he|she) (?:is|'s) the patient\b|\bnot for me\b|^\W*not me\b|\bi(?:'m| am) (?:a|the|his|her|their) (?:caregiver|carer|care giver|nurse) (?:writing|asking|of|for|here)\b|\bsomeone else\b|\bi(?:'m| am) (?:her|his|the) (?:carer|son|daughter|wife|husband|caregiver)\b"
     r"|(?:لأمي|لأبي|لوالدتي|لوالدي|لزوجتي|لزوجي|لابني|لابنتي|मेरी (?:माँ|मां|पत्नी|बेटी|बहन|दादी|नानी)|मेरे (?:पति|बेटे|भाई|दादा|नाना)|मेरे (?:पिता|पापा)|माँ के लिए|पिता(?:जी)? के लिए)"
-    rf"|(?<!\w)(?:{RELATIVE})\s+[^.!?؟]{{0,80}}[تي](?:حتاج|عاني)",
+    rf"|(?<!\w)(?:{RELATIVE})\s+[^.!?؟]{{0,80}}(?:[تيم]?حتاج|[تي]عاني|بحاجة)|^\W*(?:السلام عليكم\W+|مرحبا\W+)?(?:{RELATIVE})\s+عند"
+    r"|(?:माँ|मां|पिताजी|पिता|पापा|पत्नी|पति|दादी|नानी|दादा|नाना|बहन|बेटे|बेटी)(?=\s(?:के|की|का|को)\s)",
     re.IGNORECASE,
 )
 _PATIENT = re.compile(
-    r"\b(?:for|it's|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
+    r"\b(?:for|it['’]?s|it is) (?:me|myself|us|ourselves)\b|\b(?:for|of) my own\b|\bi(?:'m| am) the patient\b"
     r"|\bmy (?:own |left |right |both |bad |old )?(?:knees?|hips?|eyes?|heart|surgery|operation|leg|acl|cataracts?|case|doctor (?:said|says|told) i)\b"
     r"|\bi (?:\w+ )?(?:need|want|require|am looking for|'m looking for|would like|have been (?:told|advised)|was (?:told|advised) (?:that )?i)\b"
-    r"|(?:^|(?<=[.!?]\s))\W*need (?:a|an|to|my|some|help)\b|\bi (?:should|must|have to|am to|need to) (?:go for|have(?! (?:said|told|mentioned|written|asked|added|known))|get|undergo)\b|\bi(?:'m| am) looking\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
-    r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए)(?:\s|$|[.,،।])",
+    r"|(?:^|(?<=[.!?]\s))\W*need (?:a|an|to|my|some|help|redo|second|new|urgent)\b|\bi (?:should|must|have to|am to|need to) (?:go for|have(?! (?:said|told|mentioned|written|asked|added|known))|get|undergo)\b|\bi(?:'m| am) looking\b|\bi (?:was|am|have been|had been|got) (?:in hospital|diagnosed|operated|admitted)\b|\bwe (?:want|need|are trying|have been trying|would like) (?:to|for|ivf|a)\b"
+    r"|(?:^|\s)(?:لي|لنفسي|मेरे लिए|मुझे|अपने लिए|[أا]حتاج|محتاجة?|عايزة?|[أا]نا المريضة?|ليا|لي [أا]نا|[أا]بغى|[أا]ريد|بدي)(?:\s|$|[.,،।])"
+    r"|(?:^|\s)मेर[ाीे]\s+(?!माँ|मां|पिता|पापा|पत्नी|पति|बेट|बहन|भाई|दाद|नान|सास|ससुर|नाम|चाच|मौस|दोस्त)"
+    rf"|\bi(?:'m| am|’m) \d{{2}}\b(?!%)(?![^\0]*\b{RELATIVE}\b)",
     re.IGNORECASE,
 )
 _SELF = re.compile(
@@ -56,7 +59,7 @@ _FIRST_WORDS = 60
 NEAR = 40
 _ONE = re.compile(rf"\b(?:my|our|her|his)\s+(?:\w+\s+)?(?P<r>{RELATIVE})\b", re.IGNORECASE)
 _BOTH = re.compile(
-    rf"\b(?:me|myself) and my\b|\bmy\s+{RELATIVE}\s+and (?:me|i|myself)\b|\bi(?:'m| am) the one\b|\bmy own\b",
+    rf"\b(?:me|myself) and (?:my|(?:the )?(?:husband|hubby|wife|partner))\b|\bmy\s+{RELATIVE}\s+and (?:me|i|myself)\b|\bi(?:'m| am) the one\b|\bmy own\b",
     re.IGNORECASE,
 )
 _ME = re.compile(
@@ -142,3 +145,12 @@ def of_other(text: str, at: int, state: State) -> bool:
         return bool(found)
     kin, said = found[-1]["r"].casefold(), state.get("who").said.casefold()
     return _BESIDE.search(kin) is not None and kin not in said and _KIN.search(said) is not None
+
+
+_WRITER = re.compile(r"\b(?:i am|i'm|i’m|im|i have|i've|myself|i also)\b", re.IGNORECASE)
+
+
+def of_writer(text: str, at: int) -> bool:
+    """Do the words there speak of the one who writes, who is not the patient?"""
+    here = next(((a, b) for a, b in statements(text) if a <= at < b), None)
+    return here is not None and _WRITER.search(text, *here) is not None

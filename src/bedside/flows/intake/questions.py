@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bedside.flows.intake.answers import goes_on
 from bedside.flows.intake.case import CHOOSE, CONFIRM, CONFLICT, CONSENT, UPLOAD
+from bedside.flows.intake.signals import asks_on
 from bedside.flows.intake.situation import Situation
 from bedside.sop.contract import Contract, Field
 from bedside.sop.state import State
@@ -40,39 +40,46 @@ def next_question(now: Situation, *, staged: bool = False) -> str:  # noqa: C901
         return CONFIRM
     if (open_one := still_open(now)) is not None:
         return open_one
-    if now.heard.word == "wants" and now.missing and (gap := first_gap(now)):
+    if now.heard.word == "wants" and (gap := _returning(now)):
         return gap
     field = staged_field(contract, case.facts) if staged else contract.next_field(case.facts)
-    if (
-        contract.generic
-        and field is not None
-        and field.id == "procedure_name"
-        and case.procedure_words
-    ):
-        field = _after(contract, case.facts, "procedure_name")
+    done = frozenset({"procedure_name"} if contract.generic and case.procedure_words else ())
+    if field is not None and field.id in done:
+        field = _after(contract, case.facts, field.id)
     needed = field is not None and field.when != "optional" and not _again(case.facts, field)
     if field is not None and needed:
         return field.id
     if contract.missing_documents(case.facts) and "upload" not in case.told:
         return UPLOAD
     if field is not None and field.when == "optional" and field.id not in WORTH_ASKING:
-        field = _worth(contract, case.facts)
+        field = _worth(contract, case.facts, done)
     if field is not None:
         return field.id
     if now.may_match and case.consent.state in {"none", "asked"}:
         return CONSENT
-    willing = now.heard.signals.asks or now.heard.signals.agrees or goes_on(now.heard.text)
-    if "blocked" in case.told and now.missing and willing:
-        return first_gap(now)  # whoever asks what is needed is told
-    return ""
+    # Whoever asks what is needed is told; nobody else hears a question a third time.
+    return first_gap(now) if "blocked" in case.told and asks_on(now.heard.text) else ""
 
 
 def first_gap(now: Situation) -> str:
     """The first field that matching lacks and that may still be answered; "" for none."""
-    for gap in now.missing:
-        if now.contract.field(gap.id) and now.case.facts.get(gap.id).status != "declined":
-            return gap.id
-    return ""
+    return next(iter(_gaps(now)), "")
+
+
+def _gaps(now: Situation) -> tuple[str, ...]:
+    named = bool(now.case.procedure_words) and now.contract.generic
+    return tuple(
+        gap.id
+        for gap in now.missing
+        if now.contract.field(gap.id)
+        and now.case.facts.get(gap.id).status != "declined"
+        and not (named and gap.id == "procedure_name")
+    )
+
+
+def _returning(now: Situation) -> str:
+    """The first of them that has not been asked for as often as a field may be; "" for none."""
+    return next((one for one in _gaps(now) if now.case.facts.get(one).asked < TIMES), "")
 
 
 def still_open(now: Situation) -> str | None:
@@ -103,14 +110,16 @@ def still_open(now: Situation) -> str | None:
     return asked if turned and not now.heard.reading.said else None
 
 
-def _worth(contract: Contract, state: State) -> Field | None:
+def _worth(contract: Contract, state: State, done: frozenset[str]) -> Field | None:
     """An optional field that a match rests on, else one that was left open before."""
     for field in contract.fields:
         if field.id in WORTH_ASKING and state.get(field.id).status == "unasked":
             return field
     for field in contract.fields:
         known = state.get(field.id)
-        if known.status == "asked" and known.asked < TIMES and contract.applies(field, state):
+        if field.id in done or not contract.applies(field, state):
+            continue
+        if known.status == "asked" and known.asked < TIMES:
             return field
     return None
 

@@ -84,6 +84,7 @@ def read_message(
         country: The person's country where it is known, for sums of money.
     """
     context = Context(text=core(text), state=state, contract=contract, country=country)
+    context = replace(context, state=_for_whom(context, asked))
     fields = [field for field in contract.fields if contract.applies(field, state)]
     found = _volunteered(fields, context)
     field = contract.field(asked) if asked else None
@@ -105,7 +106,7 @@ def read_message(
 
 
 _LEADS = re.compile(
-    r"^(?:\W*\b(?:hmm+|hm|well|ok(?:ay)?(?: so)?|so|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|oh|um+|uh+|er+|ah|please|right then|"
+    r"^(?:\W*\b(?:hmm+|hm|well|ok(?:ay)?(?: so)?|so|(?:hello|hi|hey|dear|thanks) (?:sister|brother|friend|aunty|auntie|uncle)(?!\s*(?:,?\s*\d|is|has|had|needs?|was|\'s)\b)|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|oh|um+|uh+|er+|ah|please|right then|"
     r"let me (?:see|think)|good question|i see|alright|sure thing|hi|hello|dear (?:sir|madam|team))\b(?!\s*(?:\?|later))[\s,.!;:-]*)+",
     re.IGNORECASE,
 )
@@ -114,6 +115,23 @@ _TAILS = re.compile(
     r"please|i hope that is (?:ok|fine)|if that (?:helps|matters)|regards|cheers|god bless(?: you)?)\b[\s,.!;:-]*)+$",
     re.IGNORECASE,
 )
+
+
+def _for_whom(context: Context, asked: str) -> State:
+    """The state under which a message is read that says anew whose treatment it is.
+
+    "I have asthma, and this is for me" tells of the patient, whoever was taken for him before.
+    """
+    field = context.contract.field("who")
+    read = field and (
+        read_asked(field, context) if asked == field.id else read_volunteered(field, context)
+    )
+    if not read or not read.strong or field is None:
+        return context.state
+    if read.value == context.state.value(field.id):
+        return context.state
+    said = _said(field, read).known(context.text, turn=context.state.turn, source="")
+    return context.state.with_field(field.id, said)
 
 
 def core(text: str) -> str:
@@ -138,7 +156,7 @@ def _answer(field: Field, context: Context, others: Sequence[Said]) -> Value | N
     for some in (others, [one for one in others if one.strong]):
         told = _told_of_others(context.text, some)
         answer = read_asked(field, replace(context, others=told))
-        if answer is not None or not (field.kind == "text" and of_time(field)):
+        if answer is not None or (field.kind == "text" and not of_time(field)):
             return answer
     return None
 

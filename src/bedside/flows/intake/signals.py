@@ -37,7 +37,7 @@ _DECLINE = _any(
 )
 _DOUBT = _any(
     r"\b(?:don't|don’t|do not|dont|didn't|cannot|can't|can’t) (?:really |actually |quite |even )?"
-    r"(?:know|remember|recall|say for sure|tell for sure)\b",
+    r"(?:know|remember|recall|say for sure|tell for sure)\b(?! (?:of|about) any)",
     r"\b(?:no idea|no clue|not (?:really |quite |too |so |100% |entirely )?(?:sure|certain)|unsure|idk|dunno|"
     r"haven't (?:checked|measured|been told|decided|thought)|not decided|undecided|never (?:been )?(?:checked|tested|measured)|"
     r"nobody (?:has )?told me|hard to say|no one (?:has )?told me)\b",
@@ -56,7 +56,7 @@ _NOT_APPLICABLE = _any(
 _CORRECT = _any(
     r"\b(?:actually|correction|i meant|i mean|i misspoke|my mistake|my bad|sorry,? (?:it|i|no|that|not)|"
     r"change(?:d)? my mind|on second thoughts?|i was wrong|made a mistake|typo|not .{1,20}, (?:but|it's)|"
-    r"instead|rather than|let me correct|to correct|wrong|wait)\b",
+    r"instead|rather than|let me correct|to correct|wrong|wait|hang on|hold on|scratch that|oops)\b",
     r"^\W*no,? (?:it(?:'s| is)|i(?:'m| am)|the)\b",
     r"أقصد|اقصد|قصدي|أخطأت|मेरा मतलब|गलती से|ग़लती से",
 )
@@ -198,6 +198,11 @@ _ASKS_ON = re.compile(
     re.IGNORECASE,
 )
 """A question that asks for the next one."""
+
+
+def asks_on(text: str) -> bool:
+    """Does the person ask what is needed next?"""
+    return _ASKS_ON.search(text) is not None
 
 
 @value

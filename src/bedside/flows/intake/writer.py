@@ -329,6 +329,8 @@ def _nothing_left(now: Situation, told: list[str]) -> str:
         return phrase("done", lang)
     name = "blocked"
     if "blocked" in case.told:
-        name = "blocked_again" if now.heard.reading.said else "blocked_done"
+        told_more = "blocked_again" if now.heard.reading.said else "blocked_done"
+        anew = (now.heard.signals.asks or now.heard.word == "wants") and not now.heard.reading.said
+        name = name if anew else told_more
     told.append("blocked")
     return phrase(name, lang, gaps=joined(gaps, lang))

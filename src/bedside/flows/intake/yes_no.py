@@ -19,6 +19,7 @@ from bedside.flows.intake.answers import (
 )
 from bedside.flows.intake.consent import wants_matching
 from bedside.flows.intake.lexicon import NO, YES, phrase_pattern
+from bedside.flows.intake.moments import moments
 from bedside.flows.intake.signals import corrects, declines, disagrees, doubts_here
 from bedside.sop.contract import Field
 
@@ -47,6 +48,32 @@ _ANTICOAGULANT = phrase_pattern(
         "ecosprin",
         "acenocoumarol",
         "sintrom",
+        "acitrom",
+        "loprin",
+        "disprin",
+        "lowplat",
+        "clopilet",
+        "clavix",
+        "tinzaparin",
+        "fondaparinux",
+        "phenprocoumon",
+        "marcumar",
+        "وارفارين",
+        "كومادين",
+        "بلافيكس",
+        "كلوبيدوغريل",
+        "كلوبيدوجريل",
+        "اسبرين",
+        "أسبرين",
+        "الأسبرين",
+        "الاسبرين",
+        "إليكويس",
+        "زاريلتو",
+        "هيبارين",
+        "वारफेरिन",
+        "क्लोपिडोग्रेल",
+        "एस्पिरिन",
+        "इकोस्प्रिन",
     ]
 )
 
@@ -86,13 +113,11 @@ def boolean_asked(field: Field, context: Context) -> Value | None:
             return Value(value=said, start=from_, end=to)
     start, end = whole(text)
     past = " ".join((field.id.replace("_", " "), *field.ask.values())).casefold()
-    if (
-        re.search(r"\b(?:before|ever|earlier|previous|recent|last|been done)\b", past)
-        and (happened := _HAPPENED.search(text)) is not None
-        and not _TO_DO.search(text[: happened.start()])
-        and not disagrees(text)
-    ):
-        return Value(value=True, start=start, end=end)
+    if re.search(r"\b(?:before|ever|earlier|previous|recent|last|been done)\b", past):
+        happened = [one.start() for one in (_HAPPENED.search(text),) if one]
+        happened += [a for a, b in clauses(text) if moments(text[a:b])]  # "september": then it was
+        if happened and not _TO_DO.search(text[: happened[0]]) and not disagrees(text):
+            return Value(value=True, start=start, end=end)
     return None
 
 
@@ -110,11 +135,16 @@ _NO_WORRY = re.compile(
     r"^\W*no\W+(?:problems?|worries|difficult(?:y|ies)|trouble|issues?|doubt)\b", re.IGNORECASE
 )
 """A "no" that says yes where something is asked for that should be possible."""
+_HARDLY = re.compile(
+    r"\b(?:struggle|difficult|hard(?:ly)?|barely|impossible|trouble)\b", re.IGNORECASE
+)
+"""An ability that is not there."""
+_BARE_NO_WORRY = 2
 _NO_TELLING = re.compile(
     r"^\W*no\W+(?:idea|clue|preference|comment|budget|rush|hurry|thank(?! god| goodness| heavens)|thanks|please)\b",
     re.IGNORECASE,
 )
-_ENDS_NO = re.compile(r"\b(?:no|not|never|nope|none)\W*$", re.IGNORECASE)
+_ENDS_NO = re.compile(r"\b(?:no|not|never|nope|none|negative)\W*$", re.IGNORECASE)
 _ENDS_YES = re.compile(r"\b(?:yes|yeah|yep)\W*$", re.IGNORECASE)
 _NOTHING_YET = re.compile(
     r"^\W*(?:nothing|none|no one|nobody)\b|\bnothing (?:like that|done|so far|of the kind)\b",
@@ -133,7 +163,8 @@ _TELLS = 4
 def _yes_or_no(field: Field, said: str) -> bool | None:
     """What one clause says to the question; `None` where it answers something else, or nothing."""
     if _NO_WORRY.match(said):
-        return True if _of_ability(field) else None
+        more = len(said.split()) > _BARE_NO_WORRY  # "no problem in bending" tells of the knee
+        return True if _of_ability(field) else (False if more else None)
     if _NO_TELLING.match(said):
         return None
     if _AFFIRMS.search(said):
@@ -146,9 +177,9 @@ def _yes_or_no(field: Field, said: str) -> bool | None:
         or _EARLY_NO.match(said)
     ):
         return False
-    if len(said.split()) <= _TELLS and (_ENDS_NO.search(said) or _ENDS_YES.search(said)):
+    if len(said.split()) <= _TELLS + 2 and (_ENDS_NO.search(said) or _ENDS_YES.search(said)):
         return _ENDS_YES.search(said) is not None
-    if _NOTHING_YET.search(said):
+    if _NOTHING_YET.search(said) or (_of_ability(field) and _HARDLY.search(said)):
         return False
     match = _SAYS.match(said)
     if match is None or corrects(said):
@@ -162,7 +193,7 @@ def _yes_or_no(field: Field, said: str) -> bool | None:
 
 _FIRST = re.compile(
     r"^\W*(?:(?:it|this|that)(?:'s|’s| is| will be| would be)?\s+)?(?:(?:only|just|my|our|her|his|the|very)\s+)*"
-    r"first (?:time|one|ever|attempt|cycle|go)(?: only| ever)?\W*$",
+    r"first (?:time|one|ever|attempt|cycle|go)(?: only| ever)?\W*$|^\W*(?:(?:नहीं|यह|ये|لا|هذه|هذي|pehli|ye)\W+)*(?:पहली बार|أول مرة|اول مرة|أول مره|اول مره|baar?)",
     re.IGNORECASE,
 )
 """It would be the first: there was none before."""
@@ -220,26 +251,26 @@ def _stated(text: str, at: int) -> Span:
 
 
 _AFFIRMS = re.compile(
-    rf"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|{YES}|(?:already )?done(?=\W*$|\W+(?:on|in|last|already|before|yes|\d))|(?:of course|certainly|definitely|absolutely)(?!\W+not\b)|correct|indeed|"
+    rf"^\W*(?:(?:oh|well|um+|ah|unfortunately|sadly|so)\W+)*(?:y(?=\W*$)|{YES}|(?:already )?done(?=\W*$|\W+(?:on|in|last|already|before|yes|\d))|(?:of course|certainly|definitely|absolutely|sure|no doubt|can(?=\W*(?:la|lah|also)?\W*$))(?!\W+not\b)|correct|indeed|"
     r"(?:i do|i am|i have|i did|we do|we have|we did|he does|he has|he is|she does|she has|she is|it has|it is|it was)(?=\W*$|[,.;!]|\s+(?:had|been|once|before)\b(?!\s+(?:no|never|not|none)\b))|that's right|affirmative)(?=\W|$)"
     r"|\bi (?:think|believe|guess|suppose) so\b",
     re.IGNORECASE,
 )
 _DENIES = re.compile(
     rf"^\W*(?:(?:oh|well|um+|ah|thankfully|luckily|so|definitely|absolutely|certainly|of course)\W+)*(?:n(?=\W*$)|{NO}|not|negative|not really|not at all|not that|not yet|not before|nothing|neither|"
-    r"i don't|i do not|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
+    r"(?:it|she|he) (?:is|does|did|has) (?:not|no)|i don't|i do not|i dont|i'm not|i am not|i haven't|i have not|i have never|i've never|we haven't|we don't|he doesn't|he hasn't|she doesn't|she hasn't|"
     r"it hasn't|it has not|it isn't|(?:does|did|do|has|have|had|is|was|can)(?:n't|n’t|nt| not))(?=\W|$)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _HAPPENED = re.compile(
     r"\b(?:once|twice|(?:one|two|three|four|five|\d+) (?:times?|cycles?|rounds?)|(?:years?|months?|weeks?|days?) (?:ago|back|before)|last (?:year|month|week)|in (?:19|20)\d\d|"
-    r"(?:i|we|he|she) (?:did|had|tried|got)|(?<!not )(?<!be )done(?! yet)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
+    r"(?:i|we|he|she|they) (?:already |have |has |'ve )?(?:did|had|tried|got)|(?<!not )(?<!be )done(?! yet)|back in|scoped|pinned|keyhole|arthroscop\w+|sometimes|occasionally|a (?:bit|little))\b",
     re.IGNORECASE,
 )
 
 
 _MORE = re.compile(
-    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|any|such|sir|madam|problems?|that|as far|to my)\b|^\s+\w+ of (?:this|that) (?:type|kind|sort)\b",
+    r"^\W*$|^\s*[,.;!-]|^\s+(?:have|got|need|one|i|we|it|he|she|not|never|there|thanks|thank|at all|so far|nothing|none|any|such|ways?|man|po|naman|oh?|na|la|lah|abeg|sha|dear|bro|boss|ji|please|sir|madam|problems?|that|as far|to my)\b|^\s+\w+ of (?:this|that) (?:type|kind|sort)\b",
     re.IGNORECASE,
 )
 
@@ -290,6 +321,7 @@ def _allergic(text: str, at: int) -> bool:
     )
 
 
+_CLEARED = re.compile(r"\b(?:cleared|gone|healed|resolved|over now|better now)\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:19|20)\d\d\b|\b(?P<ago>years? (?:ago|back))\b", re.IGNORECASE)
 
 
@@ -348,7 +380,7 @@ def boolean_free(field: Field, context: Context) -> Value | None:
             r"\b(?:stopped|used to|no longer|off)\b",
             text[max(0, start - 30) : start],
             re.IGNORECASE,
-        )
+        ) or ("present" in field.label and _CLEARED.search(text, end))
         lead = max(
             (
                 one.trigger[0]
