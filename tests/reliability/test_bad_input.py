@@ -285,3 +285,12 @@ def test_a_home_that_cannot_be_used_is_named_and_left_alone(run, home, tmp_path,
     assert CANARY not in said.out + said.err
     if what == "garbage":
         assert (home / "bedside.db").read_bytes() == CANARY.encode() * 1_000
+
+
+def test_a_store_that_cannot_be_reached_is_named_as_the_target(run, dump, home) -> None:
+    before = dump(home)
+    said = run(home, "migrate-store", "--to", f"postgresql://u:{CANARY}@127.0.0.1:1/none")
+    assert said.code == 1
+    assert said.json["error"]["detail"].startswith("the target: no database answers")
+    assert CANARY not in said.out + said.err
+    assert dump(home) == before

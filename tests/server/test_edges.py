@@ -204,6 +204,10 @@ def test_a_body_that_is_too_large_is_refused_as_it_comes(home):
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         told = client.post("/v1/search", content=b"x" * 2_000_000)
         assert told.status_code == 413
+        assert "document" in told.json()["detail"]
+        file = client.post("/v1/documents", content=b"x" * 2_000_000)
+        assert file.status_code == 413
+        assert "BEDSIDE_UPLOAD_BYTES" in file.json()["detail"]
 
         def untold() -> Iterator[bytes]:
             for _ in range(40):

@@ -111,3 +111,15 @@ def test_a_coordinator_of_one_case_works_at_that_one_alone(guarded: TestClient) 
             f"/v1/intake/cases/{where}/messages", json={"text": "knee"}, headers=bound
         )
         assert said.status_code == status
+
+
+def test_a_case_with_a_file_is_no_patient_until_it_has_a_record(client: TestClient) -> None:
+    """It is listed at the desk; the record of a person who is asked about stays in the list."""
+    before = client.get("/v1/patients").json()
+    case = client.post("/v1/intake/cases", json={}).json()["case"]
+    text = "Knee X-ray report: moderate osteoarthritis of the left knee, no fracture."
+    sent = client.post(f"/v1/intake/cases/{case}/documents", files={"file": ("knee.txt", text)})
+    assert sent.status_code == 200
+    assert before
+    assert client.get("/v1/patients").json() == before
+    assert case in {item["case"] for item in client.get("/v1/intake/cases").json()}

@@ -27,9 +27,10 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         most = FRAMING + (self._most if str(scope["path"]).endswith(UPLOADS) else 0)
+        files = most > FRAMING
         told = dict(scope["headers"]).get(b"content-length", b"0")
         if told.isdigit() and int(told) > most:
-            await _refusal(most)(scope, receive, send)
+            await _refusal(most, files=files)(scope, receive, send)
             return
         seen = 0
 
@@ -38,7 +39,7 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > most:
-                raise HTTPException(413, detail=_TOO_LARGE.format(most=most))
+                raise HTTPException(413, detail=f"{_TOO_LARGE.format(most=most)}. {_DO[files]}")
             return message
 
         await self._app(scope, counted, send)
@@ -47,5 +48,12 @@ class BodyLimit:
 _TOO_LARGE = "The request is larger than {most:,} bytes"
 
 
-def _refusal(most: int) -> ASGIApp:
-    return problem(413, kind="TooLarge", title=_TOO_LARGE.format(most=most))
+_DO = {
+    True: "Split the file, or raise BEDSIDE_UPLOAD_BYTES. Nothing was kept.",
+    False: "Attach longer text as a document. Nothing was kept.",
+}
+"""What to do, by whether the route takes files."""
+
+
+def _refusal(most: int, *, files: bool) -> ASGIApp:
+    return problem(413, kind="TooLarge", title=_TOO_LARGE.format(most=most), detail=_DO[files])

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from bedside.core.clock import Clock
@@ -247,9 +247,21 @@ def _shown(url: str) -> str:
     return address.render_as_string(hide_password=True)
 
 
+def _reached(target: Store) -> None:
+    try:
+        target.read_now(lambda c: c.execute(text("SELECT 1")))
+    except Unavailable:
+        raise Unavailable(
+            "the target",
+            why="no database answers at that address; nothing was copied",
+            do="Check --to: the server, the name of the database, the user and the password.",
+        ) from None
+
+
 def _migrate(engine: Engine, url: str, shown: str, who: Who, tell: Tell | None) -> dict[str, Any]:
     try:
         with _store(url) as target:
+            _reached(target)
             migrate(target)
             copied = copy_store(engine.store, target, tell=tell)
             _noted(target, who, engine.clock, "migrate-store")

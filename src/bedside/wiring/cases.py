@@ -9,7 +9,7 @@ from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.turn import session as session_table
 from bedside.wiring.ask import Who
 
-__all__ = ["is_case", "may_work"]
+__all__ = ["is_case", "may_work", "with_intake"]
 
 
 def is_case(connection: Connection, tenant: TenantId, case: str) -> bool:
@@ -27,6 +27,25 @@ def is_case(connection: Connection, tenant: TenantId, case: str) -> bool:
         )
     ).scalar()
     return there is not None and talk in {None, "intake"}
+
+
+def with_intake(connection: Connection, tenant: TenantId) -> set[str]:
+    """The ids of the intake cases that have no record: the coordinator's desk lists them."""
+    return set(
+        connection.execute(
+            select(patient_table.c.id)
+            .join(
+                session_table,
+                (session_table.c.tenant == patient_table.c.tenant)
+                & (session_table.c.id == patient_table.c.id),
+            )
+            .where(
+                patient_table.c.tenant == tenant,
+                patient_table.c.revision == 0,
+                session_table.c.flow == "intake",
+            )
+        ).scalars()
+    )
 
 
 def may_work(connection: Connection, who: Who, case: str) -> bool:

@@ -9,15 +9,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, select, text
+from sqlalchemy import and_, delete, func, select, text
 
 from bedside import __version__
 from bedside.clinical.packs import Pack, PackFile, parse_pack
 from bedside.core.errors import BedsideError, OutsideError
 from bedside.knowledge.index.snapshot import MOST_VECTORS
+from bedside.knowledge.writing import lacking
 from bedside.storage import turns
 from bedside.storage.tables.knowledge import chunk_vector
-from bedside.storage.tables.source import chunk, source
+from bedside.storage.tables.source import chunk
+from bedside.storage.tables.turn import turn
 from bedside.wiring.hints import why_deaf
 from bedside.wiring.leftovers import kept
 
@@ -36,7 +38,7 @@ async def examine(engine: Engine, *, repair: bool) -> dict[str, Any]:
         {"name": "version", "ok": True, "detail": f"Bedside {__version__}"},
         await _store(engine),
         await _cut(engine, repair=repair),
-        await _waiting(engine),
+        await _waiting(engine, repair=repair),
         await _size(engine),
         *await _outside(engine, repair=repair),
         *await kept(engine, repair=repair),
@@ -87,20 +89,42 @@ async def _store(engine: Engine) -> dict[str, Any]:
 
 async def _cut(engine: Engine, *, repair: bool) -> dict[str, Any]:
     if not repair:
-        return _check("turns", "`--repair` closes turns whose process died")
+        n = await engine.store.read(
+            lambda c: c.execute(
+                select(func.count()).select_from(turn).where(turn.c.status == "open")
+            ).scalar_one()
+        )
+        if not n:
+            return _check("turns", "none is open")
+        return _check("turns", f"open: {n:,}; --repair closes those whose process died")
     closed = await engine.store.write(lambda c: turns.recover(c, now=engine.clock.now()))
-    return _check("turns", f"{closed} cut turns closed")
+    return _check("turns", f"cut short and closed: {closed:,}")
 
 
-async def _waiting(engine: Engine) -> dict[str, Any]:
-    n = await engine.store.read(
-        lambda c: c.execute(
-            select(func.count()).select_from(source).where(source.c.state == "words")
-        ).scalar_one()
+async def _waiting(engine: Engine, *, repair: bool) -> dict[str, Any]:
+    """Documents without vectors of the embedder in use; `repair` removes those of other models."""
+    embedder = engine.texts.embedder
+    if embedder is None:
+        return _check("index", "every document is searchable by words; embeddings are switched off")
+    model = str(embedder.id)
+    n = await engine.store.read(lambda c: lacking(c, model))
+    if n:
+        return _check(
+            "index",
+            f"{n:,} of the documents by words only: a running server or worker makes their vectors",
+        )
+    said = "every document is searchable by words and vectors"
+    others = chunk_vector.c.model != model
+    if repair:
+        gone = await engine.store.write(
+            lambda c: c.execute(delete(chunk_vector).where(others)).rowcount
+        )
+        return _check("index", f"{said}; vectors of other models removed: {gone:,}")
+    old = await engine.store.read(
+        lambda c: c.execute(select(func.count()).where(others)).scalar_one()
     )
-    if not n:
-        return _check("index", "every document is searchable by words and vectors")
-    return _check("index", f"{n} documents are searchable by words; their vectors are not made yet")
+    more = f"; {old:,} vectors of other models, which --repair removes" if old else ""
+    return _check("index", said + more)
 
 
 async def _size(engine: Engine) -> dict[str, Any]:

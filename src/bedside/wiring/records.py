@@ -27,6 +27,7 @@ from bedside.storage.tables.record import document
 from bedside.storage.tables.record import patient as patient_table
 from bedside.storage.tables.source import source
 from bedside.wiring.ask import Who
+from bedside.wiring.cases import with_intake
 from bedside.wiring.identity import identifying
 from bedside.wiring.names import Names
 
@@ -168,7 +169,7 @@ def check_documents(
 
 
 def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
-    """The tenant's patients by name."""
+    """The tenant's patients by name. Intake cases are none: they are listed at their own desk."""
     access.note(
         connection,
         tenant=who.tenant,
@@ -177,6 +178,7 @@ def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, 
         at=clock.now(),
         purpose="patients",
     )
+    cases = with_intake(connection, who.tenant)
     return [
         {
             "id": item.id,
@@ -186,6 +188,7 @@ def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, 
             "documents": item.documents,
         }
         for item in list_patients(connection, who.tenant)
+        if item.id not in cases
     ]
 
 
