@@ -302,3 +302,19 @@ def test_a_name_of_many_parts_or_behind_a_mark_is_found():
     hidden = Veil((), key=b"k").hide(text)
     gone = ["Ana", "Luz", "Neil", "Park", "Mary", "Jones"]
     assert [word for word in gone if word in hidden] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "stays"),
+    [
+        ("Account 30041287 billed. Sodium 128.", "30041287", "Sodium 128"),
+        ("Case 7719023, platelets 150000.", "7719023", "150000"),
+        ("Codice fiscale RSSMRA57B54H501Z; fibrillazione.", "RSSMRA57B54H501Z", "fibrillazione"),
+        ("NI number QQ 12 34 56 C, back pain for 2 weeks.", "QQ 12 34 56 C", "2 weeks"),
+        ("Voicemail from Declan at 555-0188: rash.", "555-0188", "rash"),
+        ("Message from Ottilie: worse cough, 38.4 C.", "Ottilie", "38.4 C"),
+    ],
+)
+def test_a_number_after_its_label_and_a_caller_go(text: str, gone: str, stays: str) -> None:
+    hidden = Veil((), key=b"k" * 32).hide(text)
+    assert (gone in hidden, stays in hidden) == (False, True)

@@ -87,7 +87,7 @@ _PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(rf"\b{_KIN}(?:,| named| called| is| \(| [-–])?[ \t]*(?P<name>{_NAME})(?![\w]*[ \t]+(?i:disease|syndrome|sign|test|criteria|score))"),
     re.compile(
         r"\b(?i:named|called|known as|goes by|my name is|name is|i am|i['’]m|this is|spoke (?:with|to)|discussed (?:this )?with|accompanied by|"
-        r"lives with|met with|referred (?:by|to)|seen by|under the care of|care of|attn:?|dear|signed,?|sincerely,?|regards,?|love,?|hi,?|hello,?|hey,?|"
+        r"(?:voice ?mail|messages?|calls?|e-?mails?|texts?) from|lives with|met with|referred (?:by|to)|seen by|under the care of|care of|attn:?|dear|signed,?|sincerely,?|regards,?|love,?|hi,?|hello,?|hey,?|"
         rf"thanks,?)[ \t\n]+(?:{_TITLE}\.?[ \t]+)?(?P<name>{_NAME})"
     ),
     re.compile(rf"(?:\A|\n)[ \t]*(?P<name>{_CAP},[ \t]+{_CAP}(?:[ \t]+(?:{_INITIAL}|{_CAP}))?)[ \t]*(?=\n|\Z|\d|DOB|MRN|\()"),
