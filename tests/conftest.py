@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import settings
 from sqlalchemy import make_url, text
@@ -46,6 +47,24 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared/data is not here: this test measures on data that is not shipped")
     return SHARED.resolve()
+
+
+@pytest.fixture(scope="session")
+def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the demonstration, words only. It is shared: who writes to it takes a copy."""
+    from bedside.settings import load_settings
+    from bedside.wiring import build_engine
+    from bedside.wiring.demo import load_demo
+
+    home = tmp_path_factory.mktemp("demo") / "home"
+
+    async def load() -> None:
+        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
+        await load_demo(engine, engine.local())
+        await engine.close()
+
+    anyio.run(load)
+    return home
 
 
 @pytest.fixture(scope="session")

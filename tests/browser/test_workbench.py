@@ -12,12 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import pytest
-
-from bedside.settings import load_settings
-from bedside.wiring import build_engine
-from bedside.wiring.demo import load_demo
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = (
@@ -42,15 +37,8 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home = tmp_path_factory.mktemp("workbench")
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
+def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = shutil.copytree(demo_home, tmp_path_factory.mktemp("workbench") / "home")
     port = free_port()
     with subprocess.Popen(
         [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,7 +24,6 @@ from mcp.client.streamable_http import streamable_http_client
 from bedside.server.auth import token
 from bedside.settings import load_settings
 from bedside.wiring import build_engine
-from bedside.wiring.demo import load_demo
 from mcp import StdioServerParameters
 
 SEARCH = "search_clinical_guidelines"
@@ -41,17 +41,14 @@ PATIENT = {"id": "north-1", "name": "Northern Person", "sex": "female", "birth_d
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory) -> Path:
+def home(demo_home: Path, tmp_path_factory) -> Path:
     """The demonstration in the default tenant; a patient and a protocol of the tenant north."""
-    home = tmp_path_factory.mktemp("attacked") / "home"
+    home = Path(shutil.copytree(demo_home, tmp_path_factory.mktemp("attacked") / "home"))
     folder = tmp_path_factory.mktemp("north")
     (folder / "own.md").write_text(OWN, encoding="utf-8")
     (folder / "p.json").write_text(json.dumps(PATIENT), encoding="utf-8")
 
     async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
         environ = {"BEDSIDE_EMBEDDER": "none", "BEDSIDE_TENANT": "north"}
         north = build_engine(load_settings(home=home, environ=environ))
         await north.ingest_paths([folder / "own.md"], north.local())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import anyio
@@ -120,7 +121,10 @@ async def _load(engine: Engine) -> None:
 
 
 @pytest.mark.requirement("EN-S7")
-def test_a_bundled_patient_to_whom_something_was_added_is_exempt_no_more(tmp_path: Path) -> None:
+def test_a_bundled_patient_to_whom_something_was_added_is_exempt_no_more(
+    demo_home: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(demo_home, tmp_path / "home")
     with FakeProvider([Said(text="I cannot tell."), Said(text="I cannot tell.")]) as provider:
         address = provider.address("openai").replace("127.0.0.1", "0.0.0.0")
 
@@ -128,7 +132,6 @@ def test_a_bundled_patient_to_whom_something_was_added_is_exempt_no_more(tmp_pat
             engine = _engine(tmp_path / "home", address, BEDSIDE_EGRESS_ALLOW="")
             try:
                 who = engine.local()
-                await load_demo(engine, who)
                 await load_demo(engine, who)
                 ask = Ask(question=QUESTION, patient=PATIENT)
                 before = await engine.asker.ask(ask, who)

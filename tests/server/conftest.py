@@ -4,28 +4,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import pytest
 from fastapi.testclient import TestClient
 
 from bedside.server.app import create_app
 from bedside.settings import load_settings
 from bedside.wiring import Engine, build_engine
-from bedside.wiring.demo import load_demo
-
-
-@pytest.fixture(scope="session")
-def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the demonstration, words only: no test here waits for a model."""
-    home = tmp_path_factory.mktemp("demo")
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Fault, Said
 from bedside.wiring import Ask, build_engine, companion
 from bedside.wiring.costs import cost_of
-from bedside.wiring.demo import load_demo
 
 P = "demo-adeyemi"
 SONNET = "anthropic:claude-sonnet-4-6"  # 3 and 15 dollars per million tokens, as published
@@ -31,12 +31,13 @@ def environ(provider: FakeProvider, chain: str = SONNET) -> dict[str, str]:
 
 
 @pytest.mark.requirement("EN-M4")
-def test_a_case_costs_what_the_calls_of_its_turns_cost(tmp_path: Path) -> None:
+def test_a_case_costs_what_the_calls_of_its_turns_cost(demo_home: Path, tmp_path: Path) -> None:
+    home = shutil.copytree(demo_home, tmp_path / "home")
+
     async def work(provider: FakeProvider) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        engine = build_engine(load_settings(home=tmp_path, environ=environ(provider)))
+        engine = build_engine(load_settings(home=home, environ=environ(provider)))
         try:
             who = engine.local()
-            await load_demo(engine, who)
             for session, times in (("mine", 3), ("another", 1)):
                 for time in range(times):
                     asked = Ask(question=f"{DEAR} ({time})", patient=P, session=session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from bedside.mcp_server import build_server
 from bedside.server.app import create_app
 from bedside.settings import load_settings
 from bedside.wiring import build_engine
-from bedside.wiring.demo import load_demo
 
 P = "demo-adeyemi"
 QUESTION = "What was her latest HbA1c?"
@@ -25,16 +25,8 @@ QUERY = "metformin and kidney function"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("doors")
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
+def home(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(demo_home, tmp_path_factory.mktemp("doors") / "home"))
 
 
 @pytest.mark.requirement("EN-S1")

@@ -13,7 +13,6 @@ import pytest
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Fault, Said
 from bedside.wiring import Ask, build_engine
-from bedside.wiring.demo import load_demo
 
 P = "demo-adeyemi"
 KEYS = {
@@ -21,19 +20,6 @@ KEYS = {
     "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "k",
 }  # fmt: skip
 QUESTION = "Considering everything, is her metformin dose reasonable given her kidneys?"
-
-
-@pytest.fixture(scope="module")
-def demo_home(tmp_path_factory) -> Path:
-    home = tmp_path_factory.mktemp("model")
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,7 +15,6 @@ import bedside
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Received, Said
 from bedside.wiring import Ask, build_engine, companion, intake
-from bedside.wiring.demo import load_demo
 from bedside.wiring.notes import summarise
 
 P = "demo-adeyemi"
@@ -33,18 +33,19 @@ def content(received: Received) -> str:
 @pytest.mark.requirement("RELIABILITY-27")
 @pytest.mark.parametrize("flow", ["copilot", "briefing", "notes", "companion", "intake"])
 def test_each_step_s_last_prompt_is_kept_as_it_arrived_at_the_provider(
-    tmp_path: Path, flow: str
+    demo_home: Path, tmp_path: Path, flow: str
 ) -> None:
+    home = shutil.copytree(demo_home, tmp_path / "home")
+
     async def work(address: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         environ = {
             "BEDSIDE_EMBEDDER": "none", "BEDSIDE_WRITER": "openai:gpt-4.1", "OPENAI_API_KEY": "k",
             "BEDSIDE_MECHANIC": "openai:gpt-4.1", "BEDSIDE_COMPANION": "true",
             "OPENAI_BASE_URL": address,
         }  # fmt: skip
-        engine = build_engine(load_settings(home=tmp_path, environ=environ))
+        engine = build_engine(load_settings(home=home, environ=environ))
         try:
             who = engine.local()
-            await load_demo(engine, who)
             if flow == "notes":
                 turn = await summarise(engine, who, text=NOTE)
             elif flow == "companion":

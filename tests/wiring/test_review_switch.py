@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import anyio
@@ -9,19 +10,16 @@ import pytest
 
 from bedside.settings import load_settings
 from bedside.wiring import Ask, build_engine
-from bedside.wiring.demo import load_demo
 
 QUESTION = "Which drugs slow progression of chronic kidney disease in type 2 diabetes?"
 
 
-def blocks(home: Path, *, demo: bool, **environ: str) -> set[str]:
+def blocks(home: Path, **environ: str) -> set[str]:
     async def go():
         engine = build_engine(
             load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none", **environ})
         )
         try:
-            if demo:
-                await load_demo(engine, engine.local())
             return await engine.asker.ask(Ask(question=QUESTION, call=False), engine.local())
         finally:
             await engine.close()
@@ -30,7 +28,9 @@ def blocks(home: Path, *, demo: bool, **environ: str) -> set[str]:
 
 
 @pytest.mark.requirement("EN-K9")
-def test_unreviewed_hard_data_needs_a_demo_home_or_the_switch(tmp_path: Path) -> None:
-    assert "evidence bank" not in blocks(tmp_path / "a", demo=False)
-    assert "evidence bank" in blocks(tmp_path / "b", demo=False, BEDSIDE_UNREVIEWED_CONTENT="true")
-    assert "evidence bank" in blocks(tmp_path / "c", demo=True)
+def test_unreviewed_hard_data_needs_a_demo_home_or_the_switch(
+    demo_home: Path, tmp_path: Path
+) -> None:
+    assert "evidence bank" not in blocks(tmp_path / "a")
+    assert "evidence bank" in blocks(tmp_path / "b", BEDSIDE_UNREVIEWED_CONTENT="true")
+    assert "evidence bank" in blocks(shutil.copytree(demo_home, tmp_path / "c"))

@@ -14,7 +14,6 @@ from bedside.context import o200k
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider, Received, Said
 from bedside.wiring import Ask, build_engine, companion, intake
-from bedside.wiring.demo import load_demo
 from bedside.wiring.notes import summarise
 
 P = "demo-adeyemi"
@@ -25,19 +24,6 @@ NOTE = "\n\n".join(
     for part in range(6)
 )
 SAID = Said(text="I cannot tell from the sources.", input=777)
-
-
-@pytest.fixture(scope="module")
-def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("windows") / "home"
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
 
 
 def turn_of(

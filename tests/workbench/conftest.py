@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from fastapi.testclient import TestClient
 
@@ -20,7 +19,6 @@ from bedside.server.app import create_app
 from bedside.server.auth import token
 from bedside.settings import load_settings
 from bedside.wiring import build_engine
-from bedside.wiring.demo import load_demo
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -47,20 +45,6 @@ def free_port() -> int:
     with socket.socket() as it:
         it.bind(("127.0.0.1", 0))
         return it.getsockname()[1]
-
-
-@pytest.fixture(scope="session")
-def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the demonstration, words only: no test here waits for a model."""
-    home = tmp_path_factory.mktemp("workbench-demo")
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ=ENVIRON))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
 
 
 @pytest.fixture(scope="package")

@@ -15,27 +15,12 @@ import pytest
 from bedside.settings import load_settings
 from bedside.testing.provider import FakeProvider
 from bedside.wiring import Ask, build_engine
-from bedside.wiring.demo import load_demo
 
 KEYS = {
     "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENROUTER_API_KEY": "k",
     "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "k",
 }  # fmt: skip
 QUESTION = "Brief me on this patient."
-
-
-@pytest.fixture(scope="session")
-def demo_home(tmp_path_factory) -> Path:
-    """The bundled patients and guidelines, without embeddings."""
-    home = tmp_path_factory.mktemp("briefing") / "home"
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"}))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
-    return home
 
 
 @pytest.fixture

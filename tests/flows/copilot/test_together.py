@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,12 @@ import pytest
 
 from bedside.settings import load_settings
 from bedside.wiring import Ask, build_engine
-from bedside.wiring.demo import load_demo
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory):
-    home: Path = tmp_path_factory.mktemp("together")
+def ask(demo_home: Path, tmp_path_factory: pytest.TempPathFactory):
+    home = Path(shutil.copytree(demo_home, tmp_path_factory.mktemp("together") / "home"))
     environ = {"BEDSIDE_EMBEDDER": "none"}
-
-    async def load() -> None:
-        engine = build_engine(load_settings(home=home, environ=environ))
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
 
     def asked(question: str, patient: str | None = None) -> dict[str, Any]:
         async def go() -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import anyio
 import pytest
@@ -14,7 +16,6 @@ from bedside.core.ids import ActorId
 from bedside.server.app import create_app
 from bedside.settings import load_settings
 from bedside.wiring import Who, build_engine
-from bedside.wiring.demo import load_demo
 from bedside.wiring.notes import summarise
 
 TEXT = "ALLERGIES\n\nPenicillin (rash).\n\nPLAN\n\nStart doxycycline 100 mg twice daily.\n"
@@ -22,16 +23,10 @@ P = "demo-adeyemi"
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory) -> Iterator[TestClient]:
-    home = tmp_path_factory.mktemp("notes")
+def client(demo_home: Path, tmp_path_factory) -> Iterator[TestClient]:
+    home = shutil.copytree(demo_home, tmp_path_factory.mktemp("notes") / "home")
     settings = load_settings(home=home, environ={"BEDSIDE_EMBEDDER": "none"})
 
-    async def load() -> None:
-        engine = build_engine(settings)
-        await load_demo(engine, engine.local())
-        await engine.close()
-
-    anyio.run(load)
     app = create_app(build_engine(settings))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as made:
         yield made
