@@ -4,8 +4,8 @@
 
 A linear model over the message's vector and its stems, by kind of danger against none. A third of
 `hints/messages.tsv`, drawn by a fixed seed, is held back and the fit on the rest is measured there; what
-ships is fitted on the whole, at the threshold that five folds of the two thirds gave. `--talk` is a
-JSON list of everyday messages: none is learned, the first half raises the threshold, the second half is measured.
+ships is fitted on the whole, at the threshold that folds of the two thirds gave. `--talk` is a JSON list of
+everyday messages: none is learned, false alarms are counted.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from bedside.knowledge.embed.minilm import MiniLM
 HERE = Path(__file__).parent
 PACK = HERE.parent / "src/bedside/clinical/danger/data/hints.yaml"
 KINDS = ("none", "self_harm", "abuse", "violence", "emergency")
-RIDGE, STEPS, FOLDS = 1e-3, 400, 5
-FALSE, FALSE_TALK = 0.99, 0.997
+RIDGE, STEPS, FOLDS, REPEATS = 1e-3, 400, 3, 4
+FALSE = 0.99
 Rows = list[tuple[str, str]]
 Floats = NDArray[np.float64]
 HEAD = """\
@@ -81,31 +81,24 @@ def _rows(name: str) -> Rows:
 
 
 def _silent(rows: Rows) -> NDArray[np.bool_]:
-    """Where the rules hear nothing that is said of now or was so: only there is it listened for."""
-    hear = {"now", "over"}
-    return np.array(
-        [
-            not any(o.how == "now" or (o.danger != "emergency" and o.how in hear) for o in heard(t))
-            for _, t in rows
-        ]
-    )
+    """Where the rules hear nothing, not even what is denied: only there is it listened for."""
+    return np.array([not heard(text) for _, text in rows])
 
 
-def _threshold(rows: Rows, vectors: Floats, talk: Floats | None, talked: Rows) -> float:
-    order = np.random.default_rng(3).permutation(len(rows))
-    sure = np.zeros(len(rows))
-    for fold in range(FOLDS):
-        held = order[fold::FOLDS]
-        rest = np.setdiff1d(order, held)
-        fit = Fit([rows[n] for n in rest], vectors[rest])
-        sure[held] = fit.sure([rows[n] for n in held], vectors[held])
-    none = np.array([kind == "none" for kind, _ in rows])
-    least = float(np.quantile(sure[none & _silent(rows)], FALSE))
-    if talk is None:
-        return least
-    half = len(talked) // 2
-    said = Fit(rows, vectors).sure(talked[:half], talk[:half])
-    return max(least, float(np.quantile(said[_silent(talked[:half])], FALSE_TALK)))
+def _threshold(rows: Rows, vectors: Floats) -> float:
+    """Where 1 % of the harmless messages would be asked about, each by a fit without it."""
+    sure: list[Floats] = []
+    for seed in range(REPEATS):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        for fold in range(FOLDS):
+            held = order[fold::FOLDS]
+            rest = np.setdiff1d(order, held)
+            fit = Fit([rows[n] for n in rest], vectors[rest])
+            kept = [rows[n] for n in held]
+            none = np.array([kind == "none" for kind, _ in kept])
+            found = np.where(_silent(kept), fit.sure(kept, vectors[held]), -np.inf)
+            sure.append(found[none])
+    return float(np.quantile(np.concatenate(sure), FALSE))
 
 
 def _told(name: str, rows: Rows, sure: Floats, least: float) -> dict[str, Any]:
@@ -159,7 +152,7 @@ def main() -> None:
         held[those[: len(those) // 3]] = True
     kept = [row for row, out in zip(rows, held, strict=True) if not out]
     out = [row for row, is_out in zip(rows, held, strict=True) if is_out]
-    least = _threshold(kept, vectors[~held], talk, talked)
+    least = _threshold(kept, vectors[~held])
     fit, whole = Fit(kept, vectors[~held]), Fit(rows, vectors)
     print(json.dumps({"least": round(least, 3), "terms": len(whole.terms)}))
     print(json.dumps(_told("held third", out, fit.sure(out, vectors[held]), least)))
@@ -167,9 +160,7 @@ def main() -> None:
     print(json.dumps(_told("unseen, fit of two thirds", unseen, fit.sure(unseen, seen), least)))
     print(json.dumps(_told("unseen, as shipped", unseen, whole.sure(unseen, seen), least)))
     if talk is not None:
-        half = len(talked) // 2
-        sure = whole.sure(talked[half:], talk[half:])
-        print(json.dumps(_told("talk, second half, as shipped", talked[half:], sure, least)))
+        print(json.dumps(_told("talk, as shipped", talked, whole.sure(talked, talk), least)))
     if given.write:
         _write(whole, least, model.id)
 

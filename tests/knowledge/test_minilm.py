@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bedside.clinical.danger import heard
+from bedside.clinical.danger.hints import hinted, hints_fit
 from bedside.core.errors import BadInput
 from bedside.knowledge.embed.graph import build_float
 from bedside.knowledge.embed.minilm import MiniLM
@@ -151,3 +153,20 @@ class TestMiniLM(EmbedderContract):
 class TestHashedEmbedder(EmbedderContract):
     def make(self) -> HashedEmbedder:
         return HashedEmbedder()
+
+
+@pytest.mark.requirement("CM-14")
+def test_hints_of_danger_in_unseen_messages_are_heard_as_measured(cache: Path) -> None:
+    lines = (Path(__file__).parents[2] / "scripts/hints/unseen.tsv").read_text("utf-8").splitlines()
+    rows = [(kind, text) for kind, text in (line.split("\t") for line in lines) if not heard(text)]
+    embedder = MiniLM(cache=cache)
+    assert hints_fit(embedder.id)
+    vectors = embedder.embed([text for _, text in rows], kind="query").tolist()
+    hits = [
+        kind
+        for (kind, text), vector in zip(rows, vectors, strict=True)
+        if hinted(text, vector) is not None
+    ]
+    none = [kind for kind, _ in rows if kind == "none"]
+    assert hits.count("none") <= len(none) * 0.06
+    assert hits.count("danger") >= 3

@@ -65,4 +65,4 @@ def _standing(history: Sequence[Item], safety: Mapping[str, Any], last: int) -> 
     """The kinds that the guide's last messages asked about."""
     said = [item.body for item in history if item.role == "assistant"][-last:]
     forms = {kind: text.partition("{help}")[0] for kind, text in safety["texts"]["ask"].items()}
-    return [kind for kind, form in forms.items() if any(form.strip() in one for one in said)]
+    return [kind for kind, form in forms.items() if form and any(form.strip() in o for o in said)]
