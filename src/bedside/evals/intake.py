@@ -211,7 +211,7 @@ def run(
         figures[name] = {**summary(grades), "by_source": _by_source(grades)}
     tell("conversations written by hand")
     figures["spoken"] = measure_spoken(count=count)
-    for name in ("spoken_fresh", "spoken_third"):
+    for name in ("spoken_fresh", "spoken_third", "spoken_fourth"):
         figures[name] = measure_spoken(name, count=count)
     tell("the same through the whole engine")
     figures["engine"] = through_the_engine(told)

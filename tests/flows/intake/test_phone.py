@@ -26,6 +26,7 @@ from bedside.testing.intake_kit import read
         ("THR", "allergies", "ماكو", ()),
         ("TKR", "allergies", "we don't know of any", ()),
         ("TKR", "allergies", "iodine, breaks me out", ("iodine",)),
+        ("IVF", "trying_duration", "5 سنوات", "5 سنوات"),
         ("TKR", "key_comorbidities", "Type 2", ("diabetes",)),
         ("TKR", "key_comorbidities", "lupus and bp obviously", ("lupus", "high blood pressure")),
         ("TKR", "key_comorbidities", "wobblitis and bp", ("high blood pressure", "wobblitis")),
@@ -73,6 +74,13 @@ def test_whoever_says_whose_treatment_it_is_tells_the_rest_of_that_person() -> N
     found = read("I have asthma, and this is for me.", who="carer")
     assert found["who"] == "patient"
     assert found["key_comorbidities"] == ("asthma",)
+
+
+def test_what_somebody_did_is_no_allergy() -> None:
+    text = "the nurse just rang, they've started antibiotics for a water infection"
+    found = read(text, asked="allergies", active_infection=False)
+    assert found.get("allergies") is None
+    assert found["active_infection"] is True
 
 
 def test_a_greeting_to_a_sister_is_no_carers() -> None:

@@ -130,10 +130,19 @@ def _listed(clause: str, context: Context, *, end: int) -> Value | None:
         return None
     if agrees(str(short.value)) and len(str(short.value).split()) < 3:  # noqa: PLR2004 - a bare yes
         return None
-    parts = [one for one in _parts(str(short.value)) if len(one.split()) < _FEW or substances(one)]
+    parts = [
+        one
+        for one in _parts(str(short.value))
+        if substances(one) or not (len(one.split()) >= _FEW or _TELLS_OF.match(one))
+    ]
     return Value(value=tuple(parts), start=short.start, end=short.end) if parts else None
 
 
+_TELLS_OF = re.compile(
+    r"(?:i|he|she|they|we|you|it)(?:['’]\w+)?\s+\w+\s+\w|(?:the|my|her|his) (?:nurse|doctor|hospital)\b",
+    re.IGNORECASE,
+)
+"""What somebody did is no thing of a list."""
 _TAKES = re.compile(
     r"\b(?:i|he|she|we)(?:'m|'s| am| is)? (?:also )?(?:takes?|taking|on)\s+(?P<w>(?!an?\b|the\b|my\b|care\b|holiday|leave|it\b|her\b|him\b|them\b|time\b|no\b|not\b|none\b|nothing\b|never\b)"
     r"[A-Za-z](?:(?!\s+(?:hope|thank|thanks|sorry|every day for|for (?:the|my|his|her|it|that|about|over))\b)[^.!?;]){2,80})",

@@ -151,7 +151,9 @@ def _answer(field: Field, context: Context, others: Sequence[Said]) -> Value | N
     others = [
         one
         for one in others
-        if not (ill and one.field == "key_comorbidities") and not _borne(field, one, context.text)
+        if not (ill and one.field == "key_comorbidities")
+        and not _borne(field, one, context.text)
+        and not _lasting(field, one, context.text)
     ]
     for some in (others, [one for one in others if one.strong]):
         told = _told_of_others(context.text, some)
@@ -291,9 +293,18 @@ def _borne(field: Field, one: Said, text: str) -> bool:
     return _USED.search(here) is None
 
 
+_AGED = re.compile(r"\b(?:old|aged?|yo|y/o|i'?m|i am)\b|عمر|उम्र|आयु", re.IGNORECASE)
+
+
+def _lasting(field: Field, one: Said, text: str) -> bool:
+    """Years that answer how long something lasted, and that no word calls an age."""
+    return of_time(field) == "how long" and one.field == "age" and _AGED.search(text) is None
+
+
 def _gives_way(one: Said, field: Field, answer: Value, text: str) -> bool:
     """Do the words answer the question, and not the other field that they were read for?"""
     weak = (not one.strong and field.kind == "text") or _borne(field, one, text)
+    weak = weak or _lasting(field, one, text)
     ill = _of_illness(field) and one.field == "key_comorbidities"
     over = one.start < answer.end and answer.start < one.end
     return one.field != field.id and over and (weak or ill)
