@@ -93,3 +93,22 @@ def test_a_comparison_reaches_over_the_name_of_its_test() -> None:
         rule,
         kind="guideline",
     )
+
+
+def test_a_marker_that_only_points_stands_for_what_was_said_before_it() -> None:
+    record, chart = "Methotrexate 15 mg once weekly.", "Methotrexate 20 mg once weekly."
+    assert not _kept("Methotrexate is 15 mg in the record [1] and in the chart [2].", record, chart)
+    assert _kept("Methotrexate is 15 mg in the record [1] and in the chart [2].", record, record)
+
+
+def test_a_list_that_holds_two_medicines_says_nothing_of_both_together() -> None:
+    said = "Amlodipine potentiates methotrexate [1]."
+    assert not _kept(said, "Amlodipine 5 mg. Methotrexate 15 mg.")
+    assert _kept(said, "Amlodipine potentiates methotrexate.")
+
+
+def test_a_printed_range_has_the_unit_of_its_value_and_exceeds_is_above() -> None:
+    assert _kept("ALT is above the range 7-56 U/L [1].", "ALT 118 U/L (7-56), 9 Sep 2026.")
+    rule = "Withhold methotrexate if ALT exceeds 100 U/L."
+    assert _kept("The threshold is an ALT above 100 U/L [1].", rule, kind="guideline")
+    assert not _kept("The threshold is an ALT below 100 U/L [1].", rule, kind="guideline")

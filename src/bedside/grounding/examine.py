@@ -19,7 +19,7 @@ from bedside.grounding.prose import BROKEN
 from bedside.grounding.recompute import recomputed
 from bedside.grounding.shown import Found, Refused, Shown
 from bedside.grounding.support import Judgement, judge
-from bedside.grounding.terms import drugs, stems
+from bedside.grounding.terms import POINTING, drugs, stems
 from bedside.grounding.voice import diagnoses, out_of_scope, overclaims, prescribes
 
 __all__ = ["Examined", "Examiner", "Unit"]
@@ -40,6 +40,13 @@ _INTERACTS = re.compile(
     r"\b(?:interact\w*|potentiat\w*|antagoni[sz]e\w*|co-?administ\w*|combin\w+ with)\b",
     re.IGNORECASE,
 )
+_OF_TWO = re.compile(
+    _INTERACTS.pattern
+    + r"|\b(?:avoid\w*|risk\w*|caution\w*|monitor\w*|toxic\w*|levels?|concentrations?|increas\w+|rais\w+|reduc\w+|"
+    r"contraindicat\w*|together|with)\b",
+    re.IGNORECASE,
+)
+"""A passage that says something of two medicines; a list that holds both does not."""
 _AGREE = re.compile(
     r"\b(?:both|all|each)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:lists?|sources?|documents?|letters?|records?|entries|"
     r"notes?|reports?)\b|\b(?:lists|sources|documents|letters|records|entries|notes|reports|they)\s+(?:all\s+|both\s+)?agree\b",
@@ -329,10 +336,12 @@ class Examiner:
         carried = ""
         for clause, numbers in clauses:
             evidence = [found.evidence for found, _, _ in cited if found.n in numbers]
+            told = self._read(clause)
+            points = bool(carried) and told.keys <= POINTING and not told.digits
             one = judge(
-                clause,
+                carried if points else clause,  # "and in the chart [6]": the same is said of it
                 evidence,
-                carried=carried,
+                carried="" if points else carried,
                 computed=self.shown.computed,
                 asked=self.asked,
                 read=self._read,
@@ -446,6 +455,7 @@ class Examiner:
             return False
         return not any(
             pair <= {one.key for one in drugs(f"{f.evidence.heading} {f.evidence.context}")}
+            and _OF_TWO.search(f.evidence.context)
             for f, _, _ in cited
         )
 

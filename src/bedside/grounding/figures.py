@@ -120,13 +120,14 @@ class Figures:
         )
 
     def _listed(self, written: Quantity, said: Quantity) -> bool:
-        """A further value of a series whose unit is written once: "41 mL/min on ...; 49 on ..."."""
+        """A value or range whose unit is written once: "41 mL/min on ...; 49 on ..."."""
         if written.unit:
             return False
         for text in self.texts:
             others = {one.unit for one in text.quantities if one.unit}
             if written in text.quantities and others == {said.unit} and len(text.named) == 1:
-                return _FURTHER.search(text.text, 0, written.start) is not None
+                printed = written.joint == "-"  # "118 U/L (7-56)": the range of that value
+                return printed or _FURTHER.search(text.text, 0, written.start) is not None
         return False
 
     def _headed(self, written: Quantity, said: Quantity) -> bool:

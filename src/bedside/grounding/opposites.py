@@ -38,6 +38,7 @@ _AXES: dict[str, dict[str, str]] = {
         "normal": "normal unremarkable preserved",
     },
     "judgement": {"better": "improve better", "worse": "worsen worse deteriorate declining"},
+    "quality": {"good": "good excellent", "poor": "poor poorly"},
     "growth": {"benign": "benign", "malignant": "malignant"},
     "pace": {"acute": "acute", "chronic": "chronic"},
     "pressure": {"systolic": "systolic", "diastolic": "diastolic"},

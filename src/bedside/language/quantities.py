@@ -63,7 +63,7 @@ _COMPARATORS: dict[str, Comparator] = {
     "at most": "<=", "at least": ">=", "less than": "<", "lower than": "<", "smaller than": "<",
     "fewer than": "<", "more than": ">", "greater than": ">", "higher than": ">",
     "approximately": "~", "below": "<", "under": "<", "above": ">", "over": ">",
-    "exceeding": ">", "about": "~", "around": "~", "minimum of": ">=", "maximum of": "<=",
+    "exceeding": ">", "exceeds": ">", "exceed": ">", "exceeded": ">", "about": "~", "around": "~", "minimum of": ">=", "maximum of": "<=",
 }  # fmt: skip
 _COMPARE = re.compile(
     r"(?:^|(?<!\w))("
