@@ -67,8 +67,21 @@ class Lines {
       Object.assign(this.span, this.claim);
       this.line.append(this.span);
     }
-    (this.span ?? this.line).append(node);
+    const home = this.span ?? this.line;
+    home.append(typeof node === "string" ? beside(home, node) : node);
   }
+}
+
+// What is left of `words` once their first point or comma stands in one piece with the citation before it.
+function beside(home, words) {
+  let last = home.lastChild;
+  while (last?.classList?.contains("claim")) last = last.lastChild;
+  if (!/^[.,;:)]/.test(words) || !last?.classList?.contains("cite")) return words;
+  const whole = document.createElement("span");
+  whole.className = "nowrap";
+  last.replaceWith(whole);
+  whole.append(last, words[0]);
+  return words.slice(1);
 }
 
 export function renderText(target, turn) {
@@ -136,11 +149,16 @@ export function plainWithSources(turn) {
 export const removal = (item) => `${item.claim.replaceAll("**", "")} (${item.why.replaceAll("_", " ")})`;
 
 // What was not at hand, in a clinician's words; the names of searches and blocks are the engineer's.
+const SHORT = [
+  [/vectors not ready/, "some texts are searched by their words only, until their vectors are made"],
+  [/dense search is off/, "search by meaning is off here, so texts were found by their words alone"],
+];
+
 export function shortfalls(lines) {
-  const waiting = lines.filter((line) => /vectors not ready/.test(line));
-  const others = lines.filter((line) => !waiting.includes(line)).map((line) => {
+  const once = SHORT.filter(([kind]) => lines.some((line) => kind.test(line))).map(([, words]) => words);
+  const others = lines.filter((line) => !SHORT.some(([kind]) => kind.test(line))).map((line) => {
     const model = /^model: no model answered: (.*)$/.exec(line);
     return model ? `no model answered (${model[1]}), so this is put together from the sources` : line;
   });
-  return [...others, ...(waiting.length ? ["some texts are searched by their words only, until their vectors are made"] : [])];
+  return [...others, ...once];
 }
