@@ -1,4 +1,4 @@
-"""Other words for the same thing: abbreviations, lay terms, synonyms, brands, spellings."""
+"""Other words for the same thing: abbreviations, lay terms, synonyms, brands, spellings, signs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Literal
 from bedside.clinical.drugs import brand_names, generic_of
 from bedside.clinical.lexicon import Lexicon, Match, words
 from bedside.clinical.packs import Pack, PackFile, load_pack
+from bedside.clinical.signs import sign_pack, signs
 from bedside.core.value import value
 
 __all__ = ["Expansion", "Kind", "canonical", "expand", "spellings", "vocabulary_packs"]
 
-Kind = Literal["abbreviation", "lay", "synonym", "spelling", "brand"]
+Kind = Literal["abbreviation", "lay", "synonym", "spelling", "brand", "sign"]
 
 _PACKAGE = "bedside.clinical"
 # How much an added term counts beside the words that were written (1.0): meanings that are certain
 # count almost whole, guesses little, so that an addition never outranks what was asked.
 _SPELLING, _PLAIN, _BRAND, _CANONICAL, _SIBLING = 1.0, 0.9, 0.8, 0.7, 0.5
+_SIGN = 0.45
 _FURTHER = 0.5
 _SHORTENED, _DECIDED, _UNDECIDED = 0.4, 0.8, 0.25
 _REVERSIBLE = 4
@@ -70,18 +72,22 @@ class _Sense:
 
 def vocabulary_packs() -> tuple[Pack, ...]:
     """The packs that `expand` rests on."""
-    return (_abbreviations().pack, _lay().pack, _synonyms().pack)
+    return (_abbreviations().pack, _lay().pack, _synonyms().pack, sign_pack())
 
 
-def expand(text: str) -> tuple[Expansion, ...]:
+def expand(text: str, *, suggest: bool = False) -> tuple[Expansion, ...]:
     """Other ways to say the phrases of `text`, in order of place, then of weight, heaviest first.
 
     An abbreviation with several meanings gives each of them at a low weight, or the one that the
     words around it point to at a high one. American and British spellings come for the written
     words and for every replacement. Nothing is returned for a phrase that is not known.
+
+    With `suggest` the diagnoses come too that a presentation points to ("erection lasting hours":
+    "priapism"), of kind "sign" and light: names to look under, that nothing may be concluded from.
     """
     found: dict[tuple[int, str], Expansion] = {}
-    around = {word for _, _, word in words(text)}
+    written = words(text)
+    around = {word for _, _, word in written}
     for match in _lexicon().find(text):
         for sense, weight in _decided(match, around):
             for replacement in (sense.replacement, *_respelt(sense.replacement)):
@@ -90,7 +96,10 @@ def expand(text: str) -> tuple[Expansion, ...]:
                 for further in _further(sense.replacement):
                     kind, near = further.kind, weight * _FURTHER
                     _keep(found, match.start, match.end, text, further.replacement, kind, near)
-    for start, end, word in words(text):
+    for sign in signs(text, written) if suggest else ():
+        for name, weight in _suggested(sign.diagnosis):
+            _keep(found, sign.start, sign.end, text, name, "sign", weight)
+    for start, end, word in written:
         for other in _respelt_word(word):
             _keep(found, start, end, text, other, "spelling", _SPELLING)
     return tuple(sorted(found.values(), key=lambda item: (item.start, -item.weight)))
@@ -130,6 +139,14 @@ def _step(asked: str, folded: str) -> str:
     if american != folded:
         return american
     return generic_of(asked) or folded
+
+
+def _suggested(diagnosis: str) -> Iterator[tuple[str, float]]:
+    """A diagnosis and its other names, lightly."""
+    for name in (diagnosis, *_respelt(diagnosis)):
+        yield name, _SIGN
+    for further in _further(diagnosis):
+        yield further.replacement, _SIGN * _FURTHER
 
 
 def _further(term: str) -> Iterator[_Sense]:

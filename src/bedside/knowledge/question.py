@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -19,8 +20,9 @@ from bedside.language.stems import stems, words
 __all__ = ["Question", "read_question"]
 
 _MOST_WORDS = 64
-_SURE = 0.7
-"""From this weight on `expand` is certain enough to spell the term out before embedding."""
+_SPELT_FROM = {"abbreviation": 0.7, "lay": 0.7, "brand": 0.7, "sign": 0.4}
+"""From which weight on what `expand` gives is spelt out before embedding. A diagnosis that the signs
+suggest is embedded beside the signs, never for them: their own words stay."""
 _DIRECT_MARKED, _DIRECT = 6, 4
 """Telling words up to which a question asks for one thing: with a question mark, and without."""
 _ASKING = re.compile(
@@ -37,7 +39,8 @@ class Question:
     `concepts` are the things that it names, with other ways to say each; `terms` weighs each of their
     stems, written ones from 1 and added ones at most 1. `groups` holds, for each written stem, the stems
     that say the same: a chunk with one of them covers it. `spoken` is the
-    text with certain abbreviations and lay terms spelt out, which is what gets embedded. `vector`
+    text with certain abbreviations, lay terms and suggested diagnoses spelt out, which is what gets
+    embedded. `vector`
     has norm 1; `None` where no embedder serves. `names` are the words of the text as written;
     `sorts` the sorts of sections that it asks for.
     """
@@ -86,7 +89,7 @@ def read_question(text: str) -> Question:
     for stem in written:
         terms[stem] = terms.get(stem, 0.0) + 1.0
         groups.setdefault(stem, {stem})
-    expansions = expand(text)
+    expansions = expand(text, suggest=True)
     things = concepts(text, terms, expansions)
     for thing in things:
         for other in thing.others:
@@ -98,7 +101,7 @@ def read_question(text: str) -> Question:
     spelt = [
         expansion.replacement
         for expansion in expansions
-        if expansion.kind in {"abbreviation", "lay", "brand"} and expansion.weight >= _SURE
+        if expansion.weight >= _SPELT_FROM.get(expansion.kind, math.inf)
     ]
     spoken = f"{text} ({', '.join(dict.fromkeys(spelt))})" if spelt else text
     return Question(
