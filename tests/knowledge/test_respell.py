@@ -9,7 +9,7 @@ import pytest
 from bedside.knowledge.document import Upload
 from bedside.knowledge.ingest import ingest
 from bedside.knowledge.needs import SearchNeed
-from bedside.knowledge.respell import as_written, respelt, unknown
+from bedside.knowledge.respell import as_written, respelt, slips, unknown
 from bedside.knowledge.search import Knowledge
 from bedside.knowledge.writing import remove
 from bedside.storage.store import Store
@@ -46,7 +46,7 @@ def test_one_slip_finds_what_was_meant_at_the_first_search_and_the_next(room, do
 @pytest.mark.parametrize("typed", ["hypocalcaemia", "prednisone", "zzzzzzzz", "kneumonia"])
 def test_a_word_of_its_own_is_not_read_as_another(room, doctor, typed):
     first(room, doctor, "children")
-    assert respelt(typed, room.snapshots.held("clinic"), lambda _, name: (name,)) == typed
+    assert slips(typed, room.snapshots.held("clinic"), lambda _, name: (name,)) == ()
 
 
 @pytest.mark.parametrize("typed", ["retention", "feeding"])
@@ -69,10 +69,19 @@ def test_a_word_is_found_by_any_of_its_forms(room, store, clock, doctor):
     ingest(store, [Upload(name="a.md", data=page)], tenant="clinic", clock=clock, embedder=EMBEDDER)
     first(room, doctor, "children")
     held = room.snapshots.held("clinic")
-    assert (
-        store.read_now(lambda c: respelt("Hypertention", held, partial(as_written, c)))
-        == "hypertension"
-    )
+    meant = store.read_now(lambda c: slips("Hypertention", held, partial(as_written, c)))
+    assert meant == (("hypertention", "hypertension"),)
+    assert respelt("Hypertention now", meant) == "hypertension now"
+
+
+def test_a_search_says_what_it_read_and_which_words_no_passage_holds(room, doctor):
+    asked = "pnuemonia in wombats: amoxil"
+    found = room.search_now(doctor, SearchNeed(name="q", query=asked, corpus="knowledge"))
+    assert found.hits[0].span.source.id == "chest"
+    assert found.read_as == (("pnuemonia", "pneumonia"),)
+    assert found.in_no_passage == ("wombats",)  # a brand of amoxicillin is held by its other name
+    plain = room.search_now(doctor, SearchNeed(name="q", query="pneumonia", corpus="knowledge"))
+    assert (plain.read_as, plain.in_no_passage) == ((), ())
 
 
 def test_words_that_are_here_and_medicines_and_known_terms_are_no_slips(room, doctor):

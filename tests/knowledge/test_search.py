@@ -23,7 +23,7 @@ from bedside.knowledge.index.snapshot import Snapshots
 from bedside.knowledge.ingest import embed_pending, ingest
 from bedside.knowledge.needs import Filters, SearchNeed
 from bedside.knowledge.search import SHARED_TENANT, Knowledge
-from bedside.knowledge.writing import remove
+from bedside.knowledge.writing import lacking, remove
 from bedside.language.stems import stems
 from bedside.storage.tables.source import chunk, source
 from bedside.testing.embedder import HashedEmbedder
@@ -223,6 +223,26 @@ def test_words_serve_before_vectors_and_what_is_not_ready_is_named(store, clock,
     found = room.search_now(doctor, need("colchicine attack"))
     assert found.degraded == ()
     assert found.hits[0].similarity is not None
+
+
+def test_a_library_of_a_replaced_model_says_so_serves_by_words_and_is_embedded_anew(
+    store, clock, doctor
+) -> None:
+    class Newer(HashedEmbedder):
+        @property
+        def id(self) -> str:
+            return f"{super().id}:newer"
+
+    files = [text(n, b) for n, b in LIBRARY.items()]
+    ingest(store, files, tenant="clinic", clock=clock, embedder=HashedEmbedder())
+    room = Knowledge(store, embedder=Newer(), clock=clock)
+    assert store.read_now(lambda c: lacking(c, Newer().id)) == 3
+    found = room.search_now(doctor, need("colchicine attack"))
+    assert (ids(found)[0], found.degraded) == ("gout", ("vectors not ready: 3 documents",))
+    assert embed_pending(store, Newer()) == 3
+    assert room.search_now(doctor, need("colchicine attack")).degraded == ()
+    assert store.read_now(lambda c: lacking(c, Newer().id)) == 0
+    assert store.read_now(lambda c: lacking(c, HashedEmbedder().id)) == 0  # nobody took them away
 
 
 @pytest.mark.requirement("EN-K3")

@@ -86,7 +86,9 @@ def ingested(report: Mapping[str, Any]) -> str:
 
 def hits(found: Mapping[str, Any]) -> str:
     """Search results."""
-    lines: list[str] = []
+    lines = [f"Read as {one['read']}: {one['written']}" for one in found["read_as"]]
+    if found["hits"] and found["in_no_passage"]:
+        lines.append(f"In no passage: {', '.join(found['in_no_passage'])}")
     if not found["hits"]:
         lines.append(f"Nothing found: {found.get('why_empty') or 'no passage fits'}")
     for hit in found["hits"]:

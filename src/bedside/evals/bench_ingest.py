@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bedside.context.tokens import Counter
 from bedside.core.errors import MissingExtra
@@ -22,6 +23,7 @@ from bedside.language.chunks import Chunk, chunk
 __all__ = ["run"]
 
 _OURS = ("bedside_first_cut", "bedside", "bedside_with_stored_counts")
+_BATCH = 32
 _CHARS = 3_000
 """About 800 tokens of English: the size that the other splitters are given."""
 
@@ -174,7 +176,10 @@ def _llama_index(texts: list[str]) -> Callable[[], int]:
 
 
 def _embedding(texts: list[str], *, cache: Path, count: int, rounds: int) -> dict[str, object]:
-    """Our `embed` against the same graph on the same ready token arrays."""
+    """Our `embed` against the same graph on ready token arrays: one by one, and in padded batches.
+
+    The share is of whichever of the two is faster.
+    """
     embedder = MiniLM(cache=cache)
     embedder.warm()
     pieces: list[str] = []
@@ -185,24 +190,50 @@ def _embedding(texts: list[str], *, cache: Path, count: int, rounds: int) -> dic
     pieces = pieces[:: max(len(pieces) // count, 1)][:count]
     feeds = embedder.feeds(pieces)
     session: Any = embedder.session
-    ours: list[float] = []
-    raw: list[float] = []
-    for _ in range(rounds):
-        begun = time.perf_counter()
-        embedder.embed(pieces, kind="passage")
-        ours.append(time.perf_counter() - begun)
-        begun = time.perf_counter()
-        for feed in feeds:
+
+    def run_all(fed: Sequence[Mapping[str, NDArray[np.int64]]]) -> None:
+        for feed in fed:
             session.run(None, feed)
-        raw.append(time.perf_counter() - begun)
+
+    padded = _padded(feeds)
+    ways: dict[str, Callable[[], object]] = {
+        "ours": lambda: embedder.embed(pieces, kind="passage"),
+        "one": lambda: run_all(feeds),
+        "batches": lambda: run_all(padded),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            begun = time.perf_counter()
+            way()
+            spent[name].append(time.perf_counter() - begun)
+    ours = np.array(spent["ours"])
+    raw = np.minimum(spent["one"], spent["batches"])
     weights_checked = bool(load_weights(find_archive()).tensors)
     lengths = [feed["input_ids"].shape[1] for feed in feeds]
     return {
         "texts": len(pieces),
         "mean_tokens": round(sum(lengths) / len(pieces), 1),
-        "texts_per_second": round(len(pieces) / statistics.median(ours), 2),
-        "raw_onnxruntime_texts_per_second": round(len(pieces) / statistics.median(raw), 2),
-        "share_of_raw": round(float(np.median(np.array(raw) / np.array(ours))), 4),
+        "texts_per_second": round(len(pieces) / float(np.median(ours)), 2),
+        "raw_onnxruntime_texts_per_second": round(len(pieces) / statistics.median(spent["one"]), 2),
+        f"raw_onnxruntime_in_padded_batches_of_{_BATCH}_texts_per_second": round(
+            len(pieces) / statistics.median(spent["batches"]), 2
+        ),
+        "share_of_raw": round(float(np.median(raw / ours)), 4),
         "target_share_of_raw": 0.9,
         "weights_verified": weights_checked,
     }
+
+
+def _padded(feeds: Sequence[Mapping[str, NDArray[np.int64]]]) -> list[dict[str, NDArray[np.int64]]]:
+    """The same texts in batches of like length, padded with zeros that the mask leaves out."""
+    rows = sorted((feed["input_ids"][0] for feed in feeds), key=len)
+    found: list[dict[str, NDArray[np.int64]]] = []
+    for at in range(0, len(rows), _BATCH):
+        batch = rows[at : at + _BATCH]
+        tokens = np.zeros((len(batch), len(batch[-1])), dtype=np.int64)
+        mask = np.zeros_like(tokens)
+        for place, row in enumerate(batch):
+            tokens[place, : len(row)], mask[place, : len(row)] = row, 1
+        found.append({"input_ids": tokens, "attention_mask": mask})
+    return found

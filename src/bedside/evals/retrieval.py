@@ -211,6 +211,7 @@ def build(
                 words=words,
                 length=length,
                 sort=int(sort_of(path)),
+                heading=path.rpartition(" > ")[2],
                 aside=is_aside(path, words, length),
                 vectors=rows[at : at + len(group)],
             )

@@ -22,8 +22,8 @@ from bedside.knowledge.index.rows import head_of_log
 from bedside.knowledge.index.scoring import Statistics, lexical
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
+from bedside.knowledge.places import DEPTH
 from bedside.knowledge.question import Question
-from bedside.knowledge.rank import DEPTH
 from bedside.storage.tables.knowledge import chunk_vector
 
 __all__ = ["Near", "Outside", "with_vectors"]

@@ -50,13 +50,17 @@ class Hit:
 class Hits:
     """Passages, best first. `why_empty` says why there is none; `removed_by_filter` counts chunks.
 
-    `degraded` names what did not serve ("vectors not ready: 3 documents", "dense timed out").
+    `degraded` names what did not serve ("vectors not ready: 3 documents", "dense timed out"). `read_as`
+    holds the query's misspelt words, each with the library's word that was searched for instead;
+    `in_no_passage` its words that nothing searched holds, nor holds another name of.
     """
 
     hits: tuple[Hit, ...] = ()
     why_empty: str = ""
     removed_by_filter: tuple[tuple[str, int], ...] = ()
     degraded: tuple[str, ...] = ()
+    read_as: tuple[tuple[str, str], ...] = ()
+    in_no_passage: tuple[str, ...] = ()
 
 
 @value

@@ -15,7 +15,7 @@ from bedside.language.slips import edits
 from bedside.language.stems import STOP_WORDS, stem, words
 from bedside.storage.tables.source import chunk, source
 
-__all__ = ["as_written", "respelt", "unknown"]
+__all__ = ["as_written", "respelt", "slips", "unknown"]
 
 _LEAST = 6
 """Letters from which a word is long enough for one slip to leave it recognisable."""
@@ -40,10 +40,10 @@ def unknown(text: str, segments: Sequence[Segment]) -> tuple[str, ...]:
     )
 
 
-def respelt(
+def slips(
     text: str, segments: Sequence[Segment], written: Callable[[Segment, str], Iterable[str]]
-) -> str:
-    """The text with each unknown word as the library's word one slip away, the one in most passages.
+) -> tuple[tuple[str, str], ...]:
+    """Each unknown word that has a library's word one slip away, with the one of these in most passages.
 
     One letter changed, missing or too many, or two neighbours swapped, a plural's end aside; the first
     letter stays. Two slips would make other words of many ("hypo-", "hyper-"), and so would one in
@@ -54,6 +54,7 @@ def respelt(
         segments: Where it is to be searched.
         written: The words of a segment that have a stem.
     """
+    found: list[tuple[str, str]] = []
     for word in unknown(text, segments):
         own = stem(word)
         near = {
@@ -66,7 +67,14 @@ def respelt(
         whole = (other for name in often for other in written(near[name], name))
         meant = next((other for other in whole if _is_slip(word, other)), None)
         if meant is not None:
-            text = re.sub(rf"(?i)\b{word}\b", meant, text)
+            found.append((word, meant))
+    return tuple(found)
+
+
+def respelt(text: str, meant: Iterable[tuple[str, str]]) -> str:
+    """The text with these words read as those."""
+    for word, other in meant:
+        text = re.sub(rf"(?i)\b{word}\b", other, text)
     return text
 
 

@@ -25,9 +25,10 @@ from bedside.knowledge.near import Near, Outside, with_vectors
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
 from bedside.knowledge.question import Question, read_question
 from bedside.knowledge.rank import Ranked, rank
-from bedside.knowledge.respell import as_written, respelt, unknown
+from bedside.knowledge.respell import as_written, respelt, slips, unknown
 from bedside.knowledge.within import within
 from bedside.knowledge.writing import remove
+from bedside.language.stems import STOP_WORDS, stem, words
 from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 
@@ -170,28 +171,30 @@ class Knowledge:
     # ---- the search itself ----------------------------------------------------------------------
 
     def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
-        need = self._respelt(grant, need)
+        meant = self._slips(grant, need)
+        need = replace(need, query=respelt(need.query, meant))
         question, degraded = self._question(need)
         near = self._near(grant, need, question)
         if near is not None and near.found is None:
             question, degraded = replace(question, vector=None), (*degraded, near.why)
-        return self._store.read_now(
+        found = self._store.read_now(
             lambda connection: self._answered(connection, grant, need, question, degraded, near)
         )
+        return replace(found, read_as=meant)
 
-    def _respelt(self, grant: Grant, need: SearchNeed) -> SearchNeed:
-        """The need with slips of the pen mended, where memory holds the library's words."""
+    def _slips(self, grant: Grant, need: SearchNeed) -> tuple[tuple[str, str], ...]:
+        """The query's slips of the pen with what was meant, where memory holds the library's words."""
         if need.corpus != "knowledge" or self._outside is not None:
-            return need
+            return ()
         held = [segment for name in _tenants(grant) for segment in self.snapshots.held(name)]
         if held and not unknown(need.query, held):
-            return need
+            return ()
 
-        def mended(connection: Connection) -> str:
+        def mended(connection: Connection) -> tuple[tuple[str, str], ...]:
             segments = self._segments(connection, grant, need, lean=False)
-            return respelt(need.query, segments, partial(as_written, connection))
+            return slips(need.query, segments, partial(as_written, connection))
 
-        return replace(need, query=self._store.read_now(mended))
+        return self._store.read_now(mended)
 
     def _near(self, grant: Grant, need: SearchNeed, question: Question) -> Near | None:
         """What the outside index names; `None` where the snapshots hold the vectors themselves."""
@@ -233,7 +236,8 @@ class Knowledge:
             return Hits(why_empty=nothing, degraded=degraded)
         if not question.names and not need.fresh:
             return Hits(why_empty=_NO_WORD, degraded=degraded)
-        degraded += self._not_ready(connection, grant, need)
+        lean = near is not None
+        degraded += self._not_ready(connection, grant, need, () if lean else segments)
         if near is not None and near.found is not None and self._outside is not None:
             late, missed = self._outside.behind(connection, _tenants(grant))
             if missed:
@@ -275,6 +279,7 @@ class Knowledge:
             why_empty=why,
             removed_by_filter=ranking.removed_by_filter,
             degraded=degraded,
+            in_no_passage=_unheld(segments, question),
         )
 
     def _segments(
@@ -294,12 +299,20 @@ class Knowledge:
         )
         return (Segment(entries, dim=self.snapshots.dim),) if entries else ()
 
-    def _not_ready(self, connection: Connection, grant: Grant, need: SearchNeed) -> tuple[str, ...]:
+    def _not_ready(
+        self,
+        connection: Connection,
+        grant: Grant,
+        need: SearchNeed,
+        segments: Sequence[Segment],
+    ) -> tuple[str, ...]:
+        """Of documents without vectors: new ones, and those with the vectors of another model alone."""
         if need.retriever == "lexical" or self._embedder is None:
             return ()
-        patient = str(grant.patient) if need.corpus == "documents" else None
-        tenants = [str(grant.tenant)] if patient else [str(grant.tenant), SHARED_TENANT]
-        count = sum(pending(connection, tenant, patient) for tenant in dict.fromkeys(tenants))
+        if segments:
+            count = len(frozenset[tuple[str, str]]().union(*(one.bare for one in segments)))
+        else:
+            count = sum(pending(connection, tenant, None) for tenant in _tenants(grant))
         return (f"vectors not ready: {count} document{'s' * (count != 1)}",) if count else ()
 
     def _fresh(
@@ -382,6 +395,24 @@ def _why_nothing(segments: Sequence[Segment], question: Question, searched: int)
         and_meaning = "" if question.vector is None else ", and none is close in meaning"
         return f"none of its words is in any of {searched} passages{and_meaning}"
     return f"nothing is close enough among {searched} passages"
+
+
+def _unheld(segments: Sequence[Segment], question: Question) -> tuple[str, ...]:
+    """Telling words of the query that no living passage holds, nor any other name of them."""
+    lost = {
+        name
+        for concept in question.concepts
+        if not any(all(frequency(segments, own) for own in way) for way in concept.others)
+        for name in concept.written
+        if not frequency(segments, name)
+    }
+    if not lost:
+        return ()
+    return tuple(
+        word
+        for word in dict.fromkeys(words(question.text))
+        if not word[:1].isdigit() and word not in STOP_WORDS and stem(word) in lost
+    )
 
 
 def _tenants(grant: Grant) -> list[str]:

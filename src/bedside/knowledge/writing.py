@@ -8,7 +8,18 @@ from datetime import datetime
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, and_, delete, exists, insert, not_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    not_,
+    select,
+    update,
+)
 
 from bedside.core.value import value
 from bedside.knowledge.cut import ChunkRow
@@ -22,6 +33,7 @@ __all__ = [
     "Outcome",
     "Pending",
     "finish",
+    "lacking",
     "next_pending",
     "remove",
     "stage",
@@ -30,6 +42,8 @@ __all__ = [
 ]
 
 Kind = Literal["guideline", "document", "note"]
+_EMBEDDED = source.c.kind.in_(("guideline", "document", "note"))
+"""What gets vectors."""
 
 
 @value
@@ -240,11 +254,9 @@ class Pending:
     patient: str | None
 
 
-def next_pending(
-    connection: Connection, model: str, *, tenant: str | None, skip: frozenset[tuple[str, str]]
-) -> Pending | None:
-    """The oldest document without all its vectors, `None` where none is left."""
-    lacks = exists().where(
+def _lacks(model: str) -> ColumnElement[bool]:
+    """Whether a chunk of a source has no vector of the model."""
+    return exists().where(
         chunk.c.tenant == source.c.tenant,
         chunk.c.source == source.c.id,
         chunk.c.revision == source.c.revision,
@@ -256,13 +268,25 @@ def next_pending(
             )
         ),
     )
+
+
+def lacking(connection: Connection, model: str) -> int:
+    """How many documents of all tenants have chunks without a vector of the model; reads every chunk."""
+    query = select(func.count()).select_from(source).where(_EMBEDDED, _lacks(model))
+    return connection.execute(query).scalar_one()
+
+
+def next_pending(
+    connection: Connection, model: str, *, tenant: str | None, skip: frozenset[tuple[str, str]]
+) -> Pending | None:
+    """The oldest document without all its vectors, `None` where none is left."""
     columns = (source.c.tenant, source.c.id, source.c.revision, source.c.title, source.c.patient)
     # New documents are found by an index; only when there are none is every chunk looked at, for
     # vectors of a model that was replaced.
-    for wanted in (source.c.state == "words", lacks):
+    for wanted in (source.c.state == "words", _lacks(model)):
         query = (
             select(*columns)
-            .where(source.c.kind.in_(("guideline", "document", "note")), wanted)
+            .where(_EMBEDDED, wanted)
             .order_by(source.c.created_at, source.c.id)
             .limit(len(skip) + 1)
         )

@@ -171,6 +171,8 @@ class Texts:
             "removed_by_filter": dict(found.removed_by_filter),
             "degraded": list(found.degraded),
             "why_empty": found.why_empty,
+            "read_as": [{"written": word, "read": other} for word, other in found.read_as],
+            "in_no_passage": list(found.in_no_passage),
         }
 
     # ---- knowledge in

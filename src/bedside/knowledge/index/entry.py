@@ -47,7 +47,8 @@ class Entry:
 
     `vectors` has one row per window, shape (windows, dim); `None` while they are not ready. `aside`
     marks a list of references or the like, which names everything and says nothing. `sort` is what its
-    heading promises (`knowledge.sought.Sort`), 0 where it promises nothing in particular.
+    heading promises (`knowledge.sought.Sort`), 0 where it promises nothing in particular; `heading` is the
+    deepest of its path, empty where it stands under none.
     """
 
     id: str
@@ -57,3 +58,4 @@ class Entry:
     vectors: Floats2d | None = None
     aside: bool = False
     sort: int = 0
+    heading: str = ""

@@ -1,9 +1,9 @@
 """A loaded segment kept as a file, so that the next process need not make it from the rows again.
 
-The file is a cache: it holds what the rows of shared knowledge hold (ids, metadata, stems without
-their order, vectors), nothing of a patient, and counts for nothing once its key differs. Its arrays are
-mapped into memory, so that processes share them. A file that is torn, altered, or of another version is no
-file.
+The file is a cache: it holds what the rows of shared knowledge hold (ids, metadata, headings, stems
+without their order, vectors), nothing of a patient, and counts for nothing once its key differs. Its
+arrays are mapped into memory, so that processes share them. A file that is torn, altered, or of another
+version is no file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bedside.knowledge.index.segment import Segment
 
 __all__ = ["FORMAT", "discard", "keep", "path_of", "restore"]
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever what is kept, or how chunks are read into a segment, changes."""
 _MAGIC = b"bedside knowledge\n"
 _SEAL = 32
@@ -76,6 +76,7 @@ def keep(path: Path, segment: Segment, key: Mapping[str, Any]) -> bool:
             "dim": segment.dim,
             "ids": segment.ids,
             "names": segment.names,
+            "headings": segment.headings,
             "documents": [
                 asdict(one) | {"dated": one.dated.isoformat() if one.dated else None}
                 for one in segment.documents
@@ -142,6 +143,7 @@ def _read(mapped: mmap.mmap, key: Mapping[str, Any]) -> Segment | None:
     return Segment.restored(
         ids=header["ids"],
         names=header["names"],
+        headings=header["headings"],
         documents=[_document(one) for one in header["documents"]],
         dim=header["dim"],
         arrays=arrays,

@@ -138,6 +138,7 @@ def _load(connection: Connection, scope: ColumnElement[bool], model: str | None)
             vectors=vectors.get((tenant, name)),
             aside=is_aside(path, data, length),
             sort=int(sort_of(path)),
+            heading=path.rpartition(" > ")[2],
         )
         for name, tenant, of, revision, path, length, data in rows
     ]

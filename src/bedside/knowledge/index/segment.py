@@ -22,7 +22,8 @@ from bedside.knowledge.words import halves
 __all__ = ["Segment"]
 
 _ARRAYS = (
-    "lengths", "aside", "sorts", "prints", "stems", "times", "bounds", "chunks", "counts", "offsets",
+    "lengths", "aside", "sorts", "heading", "prints", "stems", "times", "bounds", "chunks", "counts",
+    "offsets",
 )  # fmt: skip
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -32,7 +33,8 @@ class Segment:
     """Chunks in the order given. Nothing in it changes: `without` gives another.
 
     `labels` leads from what names a document to its places; `whole` says that all of it lives.
-    `documents` holds each document once; `owner[i]` is the index of chunk i's document;
+    `documents` holds each document once; `owner[i]` is the index of chunk i's document, and `heading[i]`
+    that of its deepest heading among `headings`, each once;
     `vectors` has one row per window and `window_owner` the chunk of each row. `terms` numbers the stems;
     `stems` and `times` hold those of each chunk with their counts, `prints[i]` a fingerprint of both.
     """
@@ -42,6 +44,9 @@ class Segment:
         self.lengths = np.array([entry.length for entry in entries], dtype=np.float32)
         self.aside = np.array([entry.aside for entry in entries], dtype=bool)
         self.sorts = np.array([entry.sort for entry in entries], dtype=np.int16)
+        distinct: defaultdict[str, int] = defaultdict(count().__next__)
+        self.heading = np.array([distinct[entry.heading] for entry in entries], dtype=np.int32)
+        self.headings = [*distinct]
         self.alive = np.ones(len(entries), dtype=bool)
         self.whole = True
         self._name_documents(entries)
@@ -136,28 +141,23 @@ class Segment:
         *,
         ids: Sequence[str],
         names: Sequence[str],
+        headings: Sequence[str],
         documents: Sequence[Document],
         dim: int,
         arrays: Mapping[str, NDArray[Any]],
     ) -> Segment:
         """The segment whose parts these are, as `arrays` gave them. Nothing is copied."""
         made = cls.__new__(cls)
-        made._restore(ids, names, documents, dim, arrays)  # noqa: SLF001 - its own
+        made.ids, made.documents, made.dim = list(ids), list(documents), dim
+        made.headings = list(headings)
+        made._restore(names, arrays)  # noqa: SLF001 - its own
         return made
 
-    def _restore(
-        self,
-        ids: Sequence[str],
-        names: Sequence[str],
-        documents: Sequence[Document],
-        dim: int,
-        arrays: Mapping[str, NDArray[Any]],
-    ) -> None:
-        self.ids, self.documents, self.dim = list(ids), list(documents), dim
+    def _restore(self, names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.terms = {name: number for number, name in enumerate(names)}
         for name in _ARRAYS:
             setattr(self, name, arrays[name])
-        self.alive, self.whole = np.ones(len(ids), dtype=bool), True
+        self.alive, self.whole = np.ones(len(self.ids), dtype=bool), True
         self._label(arrays["owner"])
         self._lay(arrays["vectors"], arrays["window_owner"])
 
@@ -227,6 +227,14 @@ class Segment:
         alive = np.concatenate([[0], np.cumsum(self.alive[self.chunks])])
         return alive[self.offsets[1:]] - alive[self.offsets[:-1]]
 
+    @cached_property
+    def bare(self) -> frozenset[tuple[str, str]]:
+        """Documents with living chunks that have no vector, as (tenant, id)."""
+        without = self.alive.copy()
+        without[self.with_vector] = False
+        own = [self.documents[place] for place in np.unique(self.owner[without]).tolist()]
+        return frozenset((document.tenant, document.id) for document in own)
+
     def similarities(self, vector: Floats) -> Floats:
         """Cosine of each chunk's best window; -1 where a chunk has no vector."""
         best = np.full(len(self.ids), -1.0, dtype=np.float32)
@@ -261,6 +269,7 @@ class Segment:
             Conflict: Vectors of another size than the segment's.
         """
         other = copy(self)
+        other.__dict__.pop("bare", None)
         other._place({place: vectors[place] for place in sorted(vectors)})  # noqa: SLF001 - its own copy
         return other
 
@@ -276,5 +285,6 @@ class Segment:
         other = copy(self)
         other.alive = self.alive & ~np.isin(self.owner, places)
         other.whole = False
-        other.__dict__.pop("frequencies", None)
+        for derived in ("frequencies", "bare"):
+            other.__dict__.pop(derived, None)
         return other

@@ -13,7 +13,10 @@ form.addEventListener("submit", async (event) => {
     hits.replaceChildren(...found.hits.map((hit) => make("li", {},
       make("p", { class: "hithead" }, make("b", {}, hit.document), make("span", { class: "meta" }, ` ${hit.section}`)),
       make("p", {}, hit.text))));
-    said.textContent = found.hits.length ? plural(found.hits.length, "passage") : found.why_empty || "No relevant guideline was found.";
+    const count = found.hits.length ? plural(found.hits.length, "passage") : found.why_empty || "No relevant guideline was found.";
+    const read = found.read_as.map((one) => `“${one.written}” was read as “${one.read}”`);
+    const lost = found.hits.length && found.in_no_passage.length ? [`in no passage: ${found.in_no_passage.join(", ")}`] : [];
+    said.textContent = [count, ...read, ...lost].join("; ");
   } catch (error) {
     hits.replaceChildren();
     said.textContent = `Not searched: ${error.message}`;
