@@ -370,3 +370,31 @@ def test_a_statement_of_absence_with_a_code_alone_is_called_by_its_name(take, as
     code = {"coding": [{"system": "http://snomed.info/sct", "code": "716186003"}]}
     take(PATIENT, {**about("AllergyIntolerance", "n", "x"), "code": code})
     assert ask().of("allergies")[0].line.startswith("No known allergy: ")
+
+
+@pytest.mark.requirement("EN-R3")
+@pytest.mark.parametrize(
+    ("resource", "words"),
+    [
+        (about("MedicationRequest", "x", "Warfarin", status="active", doNotPerform=True),
+         "Warfarin: DO NOT GIVE"),
+        (about("ServiceRequest", "x", "MRI", status="active", doNotPerform=True),
+         "MRI: DO NOT PERFORM"),
+    ],
+)  # fmt: skip
+def test_a_standing_order_not_to_do_something_is_an_alert(take, ask, resource, words):
+    take(PATIENT, resource)
+
+    (alert,) = ask().of("alerts")
+    assert alert.line.startswith(words)
+
+
+def test_why_a_medicine_is_not_taken_stands_beside_it(take, ask):
+    take(
+        PATIENT,
+        about("MedicationStatement", "x", "Atorvastatin", status="not-taken",
+              effectiveDateTime="2025-02-02", statusReason=[{"text": "declined"}]),
+    )  # fmt: skip
+
+    (told,) = ask().of("medications")
+    assert told.line == "Atorvastatin: not-taken (declined), stated 2 Feb 2025"

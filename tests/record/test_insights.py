@@ -182,6 +182,16 @@ def test_a_trend_needs_three_readings_that_go_one_way(insights):
     assert [fact.figure for fact in trend.facts] == ["130", "105", "90"]
 
 
+def test_growing_up_is_no_trend_however_old_the_person_is_now(insights):
+    grown = {**PATIENT, "birthDate": "2007-02-14"}
+    readings = [
+        lab(str(year), "Body weight", kilos, "kg", day=f"{year}-01-01", loinc="29463-7")
+        for year, kilos in ((2018, 33), (2020, 40), (2022, 48))
+    ]
+    assert shown(insights(*readings, patient=grown), "trend") == []
+    assert shown(insights(*readings), "trend") != []
+
+
 def test_a_trend_is_seen_over_units_and_not_in_noise(insights):
     record = insights(
         lab("a", "Glucose", 90, "mg/dL", day="2026-01-01"),

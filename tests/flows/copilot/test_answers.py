@@ -135,7 +135,7 @@ def test_a_class_allergy_is_named_when_a_member_is_asked(full):
 
 def test_a_past_medicine_is_not_called_current(full):
     draft = ruled("is she taking ibuprofen", full)
-    assert draft.text.startswith("No, only in the past")
+    assert draft.text.startswith("Not now, only in the past")
     assert "stopped" in draft.text
     assert "Ibuprofen" not in ruled("current meds", full).text
 

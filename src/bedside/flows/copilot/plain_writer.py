@@ -176,8 +176,9 @@ def _open_question(view: View[Nothing], record: RecordFacts, sheet: Sheet) -> No
     drugs = any(one.kind in {"drug", "drug_class"} for one in parsed.entities)
     if drugs or "medications" in parsed.topics or view.plan.intent in {"plan", "drug"}:
         _fixed(_ON_MEDICINES, sheet)
-    if view.plan.intent in {"diagnosis", "unknown", "risk"}:
-        _fixed(_NEWS, sheet)
+    measured = any(one.kind in {"analyte", "panel"} for one in parsed.entities)
+    if view.plan.intent in {"diagnosis", "unknown", "risk"} and not measured:
+        _fixed(_NEWS, sheet)  # a result's own text says when to get help
 
 
 def _problems_near(view: View[Nothing], record: RecordFacts, sheet: Sheet) -> None:
