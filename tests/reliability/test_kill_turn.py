@@ -104,7 +104,7 @@ def test_a_turn_killed_before_any_of_its_statements_is_answered_once(
     statements = int(counted.read_text("utf-8").split()[-1])
     assert statements > 20
     wanted = answered(counted)[0]["answer"]
-    step = 1 if os.environ.get("BEDSIDE_NIGHTLY") else max(1, statements // 8)
+    step = 1 if os.environ.get("BEDSIDE_NIGHTLY") else max(1, statements // 5)
     seen: set[str] = set()
     for at in range(1, statements + 1, step):
         copy, acks, again = tmp_path / f"h{at}", tmp_path / f"a{at}", tmp_path / f"b{at}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from bedside.wiring import leaving
 from bedside.wiring.companion import overview
 from bedside.wiring.leaving import erase_side
 
+FEW = 50
+"""Canaries enough to see that the search sees."""
 SHARED = "I imagine that you felt afraid of {mark} in the ward at night."
 
 
@@ -98,9 +101,7 @@ def in_home(home: Path, needles: list[str]) -> dict[str, int]:
     return found
 
 
-def erased(home: Path, *, person: str = "anna"):
-    marks = canaries()
-
+def erased(home: Path, *, person: str = "anna", marks: list[str]):
     async def go():
         house = House(home)
         try:
@@ -138,12 +139,16 @@ def erased(home: Path, *, person: str = "anna"):
 @pytest.mark.requirement("EN-S3")
 @pytest.mark.timeout(180)
 def test_a_thousand_canaries_are_in_no_file_after_the_erasure_and_the_other_keeps_theirs(tmp_path):
-    found = erased(tmp_path)
-    assert sum(found["there"].values()) >= 1_000  # they were there to be removed
+    holds(erased(tmp_path, marks=canaries()), told=1_000)
+
+
+def holds(found, *, told: int) -> None:
+    """What must be so after an erasure of one who told so many canaries."""
+    assert sum(found["there"].values()) >= told  # they were there to be removed
     assert found["left"] == {}
     receipt = found["receipt"]
     assert receipt["residual_bytes"] == 0, receipt["residual"]
-    assert receipt["searched"]["strings"] > 100
+    assert receipt["searched"]["strings"] > told / 10
     assert receipt["taken_back"] == 1
     assert found["gone"] == {"message": 0, "state": 0, "turn": 0}
     for name in ("message", "source", "turn", "state", "turn_prompt", "memory_fact", "job"):
@@ -162,7 +167,7 @@ def test_a_thousand_canaries_are_in_no_file_after_the_erasure_and_the_other_keep
 @pytest.mark.requirement("CM-11")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "left_out", ["messages", "private row", "turns", "memory", "shared", "scrub"]
+    "left_out", ["messages", "private row", "turns", "memory", "shared", "scrub", None]
 )
 def test_the_search_finds_what_a_left_out_step_leaves(tmp_path, monkeypatch, left_out):
     tables = {"messages": {"message", "source"}, "private row": {"state"}, "turns": {"turn"}}
@@ -177,12 +182,11 @@ def test_the_search_finds_what_a_left_out_step_leaves(tmp_path, monkeypatch, lef
         monkeypatch.setattr(leaving, "erase_person", lambda *_, **__: {})
     elif left_out == "shared":
         monkeypatch.setattr(leaving, "_take_back", lambda *_: 0)
-    else:
+    elif left_out == "scrub":
         monkeypatch.setattr(leaving, "scrub", lambda *_, **__: True)
-    with pytest.raises(AssertionError):
-        test_a_thousand_canaries_are_in_no_file_after_the_erasure_and_the_other_keeps_theirs(
-            tmp_path
-        )
+    found = erased(tmp_path, marks=canaries()[:FEW])
+    with pytest.raises(AssertionError) if left_out else nullcontext():
+        holds(found, told=FEW)
 
 
 @pytest.mark.requirement("CM-11")
