@@ -113,7 +113,27 @@ def test_an_ordinary_long_conversation_stays_inside_the_target():
     prompt, budget, _ = compiled(talked(200, [40]), stage=2)
     assert budget.limit == 8_000
     assert prompt.tokens <= 8_000
-    assert len(shown(prompt)) == 24  # twelve turns without a summary
+    # Twelve turns at most without a summary; it begins on a third turn, as a cache of it lasts.
+    assert [shown(prompt)[0], shown(prompt)[-1]] == ["u189", "a199"]
+
+
+@pytest.mark.requirement("CM-16")
+def test_the_cached_prefix_is_one_whatever_the_stage_and_the_message():
+    made = [
+        compiled(talked(9, [10]), stage=stage, text=text)[0]
+        for stage in (1, 2, 3, 4)
+        for text in ("I feel alone.", "No.", "How does this work?")
+    ]
+    assert len({one.prefix_hash for one in made}) == 1
+    # The stage's prompt stands behind it, and what comes with one message behind the history.
+    roles = [[message.role for message in one.messages] for one in made]
+    assert all(one[:3] == ["system", "system", "user"] for one in roles)
+
+
+@pytest.mark.requirement("CM-16")
+def test_the_history_begins_on_every_third_turn_so_that_a_cache_of_it_lasts():
+    starts = [shown(compiled(talked(turns, [10]))[0])[0] for turns in range(30, 36)]
+    assert starts == ["u18", "u21", "u21", "u21", "u24", "u24"]
 
 
 @pytest.mark.requirement("CM-03")
@@ -191,7 +211,7 @@ def test_the_invitations_prompt_is_for_one_who_has_nobody_yet(shared, name):
     stage = TABLES.stages[0]
     move = Move(said=read("Hello", TABLES.words), stage=stage, before=stage, kind="onboarding",
                 state=Pair(shared=shared, mine=Mine()))  # fmt: skip
-    assert [part for part, _ in system_text(TABLES, move)][2] == name
+    assert [part for part, _ in system_text(TABLES, move)][3] == name
 
 
 @pytest.mark.requirement("CM-13")

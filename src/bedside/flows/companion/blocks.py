@@ -24,46 +24,58 @@ _LONGEST_MESSAGE = 4_000
 _SUMMARY_TOKENS = 800
 
 
+_FIXED = ("base", "facilitator", "protocol")
+"""Parts of the system prompt that every turn of every conversation begins with: the cached prefix."""
 _OPTIONAL = ("post_share", "probing", "transition", "overview")
-"""Parts of the system prompt that go, in this order, where it is over its budget."""
+"""Parts that come and go with a message, and stand behind the history; where the prompt is over its
+budget they go, in this order."""
 
 
 def system_text(
     tables: Tables, move: Move, *, prompt: str = "", count: Count | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """The parts of the system prompt, as (name, text): what is fixed first, so that it caches.
+    """The parts of the system prompt, as (name, text): what is fixed, then the stage's, then the optional.
 
     With a counter they stay inside the budget of the system prompt: a tenant's own prompts that are
     too long give way to the bundled ones, which all fit.
     """
-    parts = _system_parts(tables, move, prompt)
+    names = _system_parts(move, prompt)
+    parts = tuple((name, tables.prompt(name)) for name in names)
     most = tables.rules["budget"]["system"]
     if count is None or sum(count(text) + _FENCES for _, text in parts) <= most:
         return parts
-    fitting = [(name, tables.prompt(name, bundled=True)) for name, _ in parts]
+    fitting = [(name, tables.prompt(name, bundled=True)) for name in names]
     for name in _OPTIONAL:
         if sum(count(text) + _FENCES for _, text in fitting) > most:
             fitting = [one for one in fitting if one[0] != name]
     return tuple(fitting)
 
 
-def _system_parts(tables: Tables, move: Move, prompt: str) -> tuple[tuple[str, str], ...]:
-    parts = [("base", tables.prompt("base")), ("facilitator", tables.prompt("facilitator"))]
+def _system_parts(move: Move, prompt: str) -> list[str]:
     stage, shared = move.stage, move.state.shared
     alone = len({*shared.people, *shared.invited}) < 2  # noqa: PLR2004 - it takes two people
     alone = alone and not move.state.mine.space
+    wanted = {
+        "post_share": any(one.state == "shared" for one in move.state.mine.drafts),
+        "probing": move.said.brief and not prompt,
+        "transition": move.stage.id != move.before.id,
+        "overview": move.said.process,
+    }
     name = prompt or ("invitation" if stage.id == 0 and alone else stage.prompt)
-    parts.append((name, tables.prompt(name)))
-    if move.said.process:
-        parts.append(("overview", tables.prompt("overview")))
-    if move.said.brief and not prompt:
-        parts.append(("probing", tables.prompt("probing")))
-    if move.stage.id != move.before.id:
-        parts.append(("transition", tables.prompt("transition")))
-    if any(one.state == "shared" for one in move.state.mine.drafts):
-        parts.append(("post_share", tables.prompt("post_share")))
-    parts.append(("protocol", tables.prompt("protocol")))
-    return tuple(parts)
+    return [*_FIXED, name, *(one for one in _OPTIONAL if wanted[one])]
+
+
+def _prompt_block(name: str, text: str) -> Block:
+    """One part of the prompt: nothing that changes within a conversation stands before what does not."""
+    item = Item(text, key=f"prompt:{name}")
+    if name in _FIXED:
+        return Block(f"prompt {name}", item, slot="system", zone="primacy", stability="static",
+                     protected=True, priority=100, trust="ours")  # fmt: skip
+    if name in _OPTIONAL:
+        return Block(f"prompt {name}", item, slot="tail", zone="primacy", protected=True,
+                     priority=100, trust="ours")  # fmt: skip
+    return Block(f"prompt {name}", item, slot="system", zone="primacy", stability="session",
+                 keep=1, priority=100, trust="ours")  # fmt: skip
 
 
 def reply_blocks(
@@ -82,17 +94,13 @@ def reply_blocks(
     limits = tables.rules["budget"]
     older, kept = parted(
         history, memory, messages=limits["messages"], before=move.state.mine.before,
-        before_most=limits["pre_session"],
+        before_most=limits["pre_session"], step=limits["window_step"],
     )  # fmt: skip
     each = Cap(chars_each=limits["message_characters"])
     blocks = [
-        Block(
-            f"prompt {name}", Item(text, key=f"prompt:{name}"), slot="system", zone="primacy",
-            stability="static" if name in {"base", "facilitator"} else "session",
-            protected=True, priority=100, trust="ours",
-        )
+        _prompt_block(name, text)
         for name, text in system_text(tables, move, prompt=prompt, count=count)
-    ]  # fmt: skip
+    ]
     if older:
         blocks.append(
             Block("older", older, slot="history", zone="primacy", stability="session", priority=20,
@@ -205,7 +213,7 @@ def budget_of(
     fixed = sum(
         count(item.body[:each] if block.name == "recent" else item.body) + _FENCES
         for block in blocks
-        if block.name in {"recent", "message", "now"} or block.slot == "system"
+        if block.name in {"recent", "message", "now"} or block.name.startswith("prompt ")
         for item in block.items
     )
     limit = min(rules["context"], max(rules["target"], fixed + _FENCES * 4))

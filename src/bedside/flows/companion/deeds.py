@@ -122,7 +122,9 @@ class _Acting:
 
     def approve(self, ident: str, text: str) -> Deed:
         draft = self._state.mine.drafted(ident)
-        if draft is None or draft.state in {"shared", "withdrawn"}:
+        if draft is not None and draft.state == "shared":
+            return Deed(text=self._voice.pick("acts.out", id=ident), note="out_already")
+        if draft is None or draft.state == "withdrawn":
             return self.unknown()
         if refused := self._refused(text or draft.text):
             return refused
@@ -131,7 +133,9 @@ class _Acting:
 
     def share(self, ident: str) -> Deed:
         draft = self._state.mine.drafted(ident)
-        if draft is None or draft.state in {"shared", "withdrawn"}:
+        if draft is not None and draft.state == "shared":
+            return Deed(text=self._voice.pick("acts.out", id=ident), note="out_already")
+        if draft is None or draft.state == "withdrawn":
             return self.unknown()
         if refused := self._refused(draft.text):
             return refused

@@ -46,7 +46,7 @@ def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
         return state.mine.since > 0
     if state.mine.since < stage.least_turns:
         return False
-    if goes_along(said):
+    if goes_along(said) or said.bids:
         return False
     hedged = any(word in f" {said.text.lower()} " for word in (" but ", " except ", " although "))
     return state.mine.asked == "heard" and said.yes and not hedged and not said.question

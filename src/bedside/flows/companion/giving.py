@@ -14,6 +14,7 @@ from bedside.flows.companion.gates import KIND_OF
 from bedside.flows.companion.hearing import has_read
 from bedside.flows.companion.mirror import asks
 from bedside.flows.companion.reading import is_act, read, sentences_of
+from bedside.flows.companion.safety import attacking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bedside.flows.companion.moves import Making
     from bedside.flows.companion.state import Kind, Share, Written
 
-__all__ = ["give", "orders_giving", "theirs"]
+__all__ = ["asked_early", "give", "joined", "orders_giving", "theirs"]
 
 LAST = 4
 """The stage behind which there is none."""
@@ -152,14 +153,15 @@ def _offer(turn: Making, kind: Kind) -> str:
     """
     standing = _standing(turn, kind)
     own = any(one.author == turn.person for one in turn.state.shared.live(kind))
-    if own or (standing and (standing.by, standing.state) != ("rules", "drafted")):
-        return ""
+    kept = standing and (standing.by, standing.state) != ("rules", "drafted")
+    if own or (kept and not attacking(standing.text, turn.tables.safety)):
+        return ""  # a text that attacks goes nowhere: another beside it is
     text = turn.voice.drafted(kind, turn.state, turn.said)
     if not text and turn.said.agrees | turn.said.yes and not _any(turn, kind):
         text = next((one for one in _told_in_stage(turn, kind) if one), "")
     if not text or (standing and standing.text == text):
         return ""
-    if standing:
+    if standing and not kept:
         turn.put("mine", "drafts.state", "set", (standing.id, "drafted", text, "rules"))
         turn.put("mine", "asked", "set", f"draft:{standing.id}")
         return turn.voice.pick("redrafted", draft=text, id=standing.id)
@@ -244,6 +246,14 @@ def _waiting_draft(turn: Making, kind: Kind) -> str:
     return turn.voice.pick("draft_waits", draft=draft.text, id=draft.id)
 
 
+_ANYTHING = re.compile(
+    r"(?:is|was|are|has|have) (?:there|anything|something)\b[^?]*\b(?:for me|from|new|come|arrived|waiting)\b[^?]*|"
+    r"(?:is there )?(?:anything|something|any (?:news|word|answer))(?: new)?(?: (?:for me|from \w+|yet|today))*|"
+    r"(?:and )?(?:where(?:'s| is|s) )?(?:hers|his|theirs|\w+'s (?:text|statement|answer|need|proposal))|(?:and )?what (?:does|did) \w+ (?:need|propose|want|suggest)|"
+    r"(?:can|could|may|let) (?:i|me) (?:please )?(?:see|read|have)(?: it| what \w+ (?:wrote|said|sent|gave))?(?: (?:hers|his|theirs|\w+'s))?(?: \w+)?(?: again| now| please)*|"
+    r"(?:show|read) (?:it to )?me(?: (?:hers|his|theirs|it|that|again|now|please))*"
+)
+"""A whole message that asks for what has come from the other."""
 _TOLD = re.compile(
     r"\b(?:say|said|says|answer(?:ed|s)?|repl(?:y|ied|ies)|respond(?:ed|s)?|write|wrote|written|share[ds]?|"
     r"name[ds]?|sent?|anything|something|news|heard from|agree[ds]?)\b"
@@ -256,7 +266,32 @@ def _about_theirs(turn: Making) -> bool:
     named = re.search(
         rf"\b(?:he|she|they|him|her|them|{re.escape(turn.voice.other.lower())})\b", plain
     )
+    if _ANYTHING.fullmatch(plain.strip(" .?!").replace("’", "'")):
+        return True
     return asks(turn.said.text) and bool(named and _TOLD.search(plain))
+
+
+def joined(turn: Making) -> str:
+    """The answer to whether the other takes part; "" where that is not asked."""
+    plain = turn.said.text.lower().strip(" .?!")
+    if re.fullmatch(
+        r"(?:and )?(?:does|can|will|could) \w+ (?:know|see|tell|find out) (?:that |if |whether )?i(?:'m| am) (?:here|writing|on here)",
+        plain,
+    ):
+        return turn.voice.pick("news.known")
+    if not re.fullmatch(rf"(?:and )?(?:has|have|did|is|are) (?:he|she|they|{re.escape(turn.voice.other.lower())}) (?:already |even )?"
+                        r"(?:join|joined|in|here|come|came|start|started|begun|accept|accepted|answer the invitation)"
+                        r"(?: (?:in|already|yet|now|the invitation))*", plain):  # fmt: skip
+        return ""
+    people = turn.state.shared.people
+    return turn.voice.pick("news.joined" if len(people) > 1 else "news.not_joined")
+
+
+def asked_early(turn: Making) -> str:
+    """What is said to somebody who asks for the other's text before that stage; "" where it is not asked."""
+    if not _about_theirs(turn):
+        return ""
+    return turn.voice.pick("news.early" if theirs(turn) else "nothing_new")
 
 
 def _news(turn: Making, kind: Kind) -> tuple[str, str, str]:

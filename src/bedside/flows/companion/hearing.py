@@ -46,7 +46,10 @@ _MISSED = re.compile(
     r"\byou (?:misunderst\w+|misheard)\b|\byou (?:got|get|understood|understand) (?:it|me|that) wrong\b|"
     rf"\bi(?:'m| am)? (?:do not|don't|not|never|hardly|barely|rarely|can't say i|cannot say i|can't say that i)"
     rf"(?: really| at all| quite)? (?:feel |feeling )(?:\w+ )?{_HEARD}\b|\bi feel (?:unheard|misunderstood)\b|"
-    r"\b(?:that is|that's) not it\b"
+    r"\b(?:that is|that's) not it\b|\byou(?:'re| are)? (?:just |only |simply |always |keep )+(?:repeat\w*|parrot\w*|echo\w*|copy\w*)\b|"
+    r"\byou(?:'re| are) (?:repeating|parroting|echoing)\b|\b(?:this|it|that) (?:isn't|is not|doesn't|does not) (?:really )?help(?:ing)?\b|"
+    r"\A(?:this|it|that)(?:'s| is) (?:pointless|useless|a waste of time|stupid|silly|ridiculous)\b|"
+    r"\byou make it sound\b"
 )
 _AGREES = re.compile(
     r"\A(?:and |so )?(?:i (?:think|guess|suppose|feel|find)(?: that)? )?(?:"

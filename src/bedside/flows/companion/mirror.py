@@ -31,7 +31,7 @@ _SHOUTED = re.compile(r"\b[A-Z]{2,}(?:[ ,]+[A-Z]{2,})+\b")
 _ASKS = re.compile(
     r"^(?:and |but |so )?(?:(?:what|why|how|who|where|when|which)(?:'s)? (?:is|are|was|were|do|does|did|can|"
     r"could|will|would|should|has|have|happens?|happened|now|next)\b|(?:is|are|was|were|do|does|did|can|could|"
-    r"will|would|should) (?:he|she|they|it|there|you|i|we)\b|what if\b)",
+    r"will|would|should) (?:he|she|they|it|there|you|i|we)\b|(?:what if|how about|what about|why don'?t|why not)\b)",
     re.IGNORECASE,
 )
 _SMALL = frozenset({
@@ -113,6 +113,15 @@ _NO_NOUN = frozenset({
     "than", "that", "the", "there", "through", "to", "today", "together", "tonight", "too", "us",
     "what", "when", "whenever", "where", "while", "who", "with", "without",
 })  # fmt: skip
+_WHITHER = frozenset(
+    {"away", "back", "close", "closer", "home", "off", "out", "over", "safe", "up", "well"}
+)
+_MOVES = frozenset({
+    "bring", "brought", "call", "called", "drive", "drove", "get", "got", "had", "have", "keep",
+    "kept", "let", "need", "needed", "pick", "picked", "push", "pushed", "see", "send", "sent",
+    "take", "took", "want", "wanted", "win", "wish",
+})  # fmt: skip
+"""Behind such a verb "her back" and "her home" say whither she comes, and name nothing of hers."""
 _CLAUSE_OPENS = frozenset({
     "", "because", "but", "how", "if", "since", "so", "than", "that", "until", "what", "when",
     "whenever", "where", "while", "why", "wish",
@@ -162,7 +171,8 @@ def to_other(text: str, other: str) -> str:
         elif word in {"he'll", "she'll", "he'd", "she'd"}:
             made = f"you{word[word.index(chr(39)) :]}"
         elif word == "her":
-            made = "your" if follows and follows not in _NO_NOUN else "you"
+            back = follows in _WHITHER and before in _MOVES
+            made = "your" if follows and follows not in _NO_NOUN and not back else "you"
         elif word in _TURNED or word == other.lower():
             made = _TURNED.get(word, "you")
         elif word.endswith("n't") and turned and before in {"and", "or", "but"}:

@@ -10,6 +10,7 @@ import re
 from dataclasses import field, replace
 from typing import Any
 
+from bedside.clinical.danger import heard
 from bedside.core.turn import Change, TurnRequest
 from bedside.core.value import value
 from bedside.flows.companion import inner
@@ -19,6 +20,7 @@ from bedside.flows.companion.deeds import Deed, do, parse_act
 from bedside.flows.companion.gates import KIND_OF, confirms_heard, goes_along, stage_of
 from bedside.flows.companion.giving import give, orders_giving, theirs
 from bedside.flows.companion.mirror import asks
+from bedside.flows.companion.plainly import language_note, told_plainly
 from bedside.flows.companion.reading import Said, read
 from bedside.flows.companion.reconcile import gap_of
 from bedside.flows.companion.reduce import reduce
@@ -27,7 +29,7 @@ from bedside.flows.companion.state import Gap, Pair
 from bedside.flows.companion.tables import Stage, Tables
 from bedside.flows.companion.talk import Voice
 from bedside.flows.companion.wall import overlaps
-from bedside.flows.companion.wishes import Wish, asked, wish_of
+from bedside.flows.companion.wishes import Wish, asked, asks_to_drop, meant, wish_of
 from bedside.flows.flow import Opened
 
 __all__ = ["Making", "Move", "answered", "move"]
@@ -40,7 +42,7 @@ class Move:
     `wish` is what the person asks to have kept, as the rules judge it; `opening` tells a model what kind
     of beginning a first message is. `consents` are what a deed gave or took back. `fixed` is the whole answer where a model is not to be asked. `reply` is what stands where no
     model can; `after` comes behind a model's reply too. `state` is the state as this turn's changes
-    leave it. `silent` says that the rules heard no danger in what was said.
+    leave it. `silent` says that the rules heard no danger in what was said, not even a denied one.
     """
 
     said: Said
@@ -144,8 +146,10 @@ def move(request: TurnRequest, opened: Opened[Pair], tables: Tables) -> Move:
     if name:
         return _deed(turn, name, body)
     _count(turn)
-    after = turn.voice.say(safety["texts"]["concern"], help=helped) if danger is not None else ""
-    return replace(_spoken(turn, concern=after), silent=danger is None)
+    concern = turn.voice.say(safety["texts"]["concern"], help=helped) if danger is not None else ""
+    note = language_note(turn)
+    after = "\n\n".join(one for one in (concern, note) if one)
+    return replace(_spoken(turn, concern=after), silent=not heard(request.text))
 
 
 def _deed(turn: Making, name: str, body: str) -> Move:
@@ -224,7 +228,7 @@ def _spoken(turn: Making, *, concern: str) -> Move:
         )
     if turn.state.mine.space:
         return _inner(turn, concern, wish)
-    if turn.opened.state.mine.turns and (plain := _told_plainly(turn)):
+    if turn.opened.state.mine.turns and (plain := told_plainly(turn)):
         return turn.made("told", fixed="\n\n".join(one for one in (plain, concern) if one))
     if stage.id == 0:
         return _onboarding(turn, concern)
@@ -269,6 +273,18 @@ def _ahead(turn: Making) -> bool:
 def _of_the_talk(turn: Making) -> Move | None:
     """The answer to a message about the talk itself, in any stage after the first."""
     said, voice = turn.said, turn.voice
+    if what := asks_to_drop(said.text):
+        mine = turn.state.mine
+        lines = [
+            *((one.id, one.text) for one in mine.facts),
+            *((one.id, one.line) for one in mine.kept),
+        ]
+        ident = meant(what, lines)
+        return (
+            _deed(turn, "forget", ident)
+            if ident
+            else turn.made("memory", fixed=voice.pick("memory"))
+        )
     if said.foreign:
         return turn.made("memory", fixed=voice.pick("memory"))
     if said.process and not _waits(turn):
@@ -278,6 +294,9 @@ def _of_the_talk(turn: Making) -> Move | None:
         return turn.made("told", fixed=voice.pick("welcome")) if not theirs(turn) else None
     if (back := _takes_back(turn)) is not None:
         return back
+    if said.bids == "go" and not asked and not theirs(turn):
+        text = f"{voice.pick('bids.go')} {voice.pick(f'{turn.before.name}.ask')}"
+        return turn.made("told", fixed=text)
     return turn.made("pause", fixed=voice.pick("pause")) if said.stop else None
 
 
@@ -309,22 +328,6 @@ def _takes_back(turn: Making) -> Move | None:
     if kind is None and what in {"it", "that", "text"}:
         named = own
     return _deed(turn, "withdraw", named[-1].id) if named else None
-
-
-def _told_plainly(turn: Making) -> str:
-    """The answer to what people ask of the talk itself; "" where they ask nothing of it."""
-    said, voice = turn.said, turn.voice
-    if said.privacy:
-        return voice.pick("privacy")
-    if said.must:
-        return voice.pick("need_not")
-    if (
-        said.process
-        and turn.before.id
-        and re.search(r"\bif i (?:share|send|give)\b", said.text.lower())
-    ):
-        return voice.pick("shares_what")
-    return ""
 
 
 def _wished(turn: Making, wish: Wish, concern: str) -> Move:
@@ -416,6 +419,9 @@ def _onboarding(turn: Making, concern: str) -> Move:
     routed = _router(turn)
     if routed is not None:
         return routed
+    if (side := _side(turn)) and (mine.turns or turn.request.option("side")):
+        turn.put("mine", "turns", "set", mine.turns)  # no turn of a session yet
+        return turn.made("side", reply=voice.pick(f"side.{side}"), after=concern, side=side)
     if mine.turns == 0:
         return _first(turn, concern)
     if said.process:
@@ -456,7 +462,9 @@ def _first(turn: Making, concern: str) -> Move:
     guest = turn.person in turn.opened.state.shared.invited
     other = turn.state.shared.other(turn.person)
     text = voice.pick("onboarding.invited" if guest else "onboarding.first")
-    if tells(said, voice.other):
+    if (said.no or holds_off(said.text)) and not said.yes and guest:
+        text = voice.pick("onboarding.declined")
+    elif tells(said, voice.other):
         text = f"{text} {voice.pick('onboarding.told')}"
     alone = voice.pick("onboarding.uninvited") if other is None else ""
     opening = f"They were invited by {other}." if guest else "They open a new conversation."
@@ -472,7 +480,7 @@ def _witnessing(turn: Making) -> tuple[str, str, str]:
         turn.put("mine", "stage", "set", 2)
         turn.put("mine", "asked", "set", "")
         return "", "advanced", ""
-    if mine.asked == "heard" and goes_along(said):
+    if mine.asked == "heard" and (goes_along(said) or said.bids == "go"):
         return voice.pick("witnessing.sure"), "stage", ""
     if said.skip:
         turn.put("mine", "asked", "set", "")
@@ -492,7 +500,9 @@ def _witnessing(turn: Making) -> tuple[str, str, str]:
         )
         if clause and not said.feelings and clause in summed:
             parts = []  # it is said back once
-        parts.append(voice.pick("witnessing.check", sum=summed).replace("  ", " "))
+        parts.append(
+            voice.pick("witnessing.check" if summed else "witnessing.check_plain", sum=summed)
+        )
         turn.put("mine", "asked", "set", "heard")
     else:
         parts.append(voice.pick("witnessing.probe" if said.brief else "witnessing.ask"))

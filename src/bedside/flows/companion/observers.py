@@ -16,6 +16,7 @@ from typing import Any
 from bedside.core.context import Block, Item
 from bedside.core.turn import Change, Draft, Job, Plan, TurnRequest
 from bedside.flows.companion.asides import hidden
+from bedside.flows.companion.mirror import asks
 from bedside.flows.companion.moves import Move
 from bedside.flows.companion.people import may_name, people_by_rule, people_of
 from bedside.flows.companion.reading import is_act
@@ -25,6 +26,7 @@ from bedside.flows.companion.safety import attacking
 from bedside.flows.companion.state import Gap, Pair, dump, load
 from bedside.flows.companion.state import start as beginning
 from bedside.flows.companion.tables import Tables, tables_of
+from bedside.flows.companion.wishes import asks_to_drop, asks_to_keep
 from bedside.flows.flow import Done, Flow, Opened, Step, View
 from bedside.language.sentences import sentences
 from bedside.memory.facts import CATEGORIES, Diff, Fact, Own, Upsert, read_diff
@@ -59,7 +61,9 @@ def facts_by_rule(own: Sequence[Own], *, categories: Sequence[str] = CATEGORIES)
     for message in own[-1:]:
         for start, end in sentences(message.text):
             sentence = message.text[start:end].strip()
-            if not 12 <= len(sentence) <= _LONGEST_FACT or sentence.endswith("?"):  # noqa: PLR2004
+            if not 12 <= len(sentence) <= _LONGEST_FACT or asks(sentence):  # noqa: PLR2004
+                continue
+            if asks_to_keep(sentence) or asks_to_drop(sentence):
                 continue
             category = next(
                 (name for name, cue in _CUES if name in categories and cue.search(sentence)), None

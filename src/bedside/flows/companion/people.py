@@ -32,8 +32,10 @@ _MINE = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?P<relation>{_RELATION})(?!['’\w])(?:,? (?P<name>{_NAME}))?", re.UNICODE
 )
 _AFTER = re.compile(
-    rf"\b(?P<name>{_NAME}),? (?:who is |who was |is |was )?(?:my|our) (?P<relation>{_RELATION})\b"
+    rf"\b(?P<name>{_NAME})(?:,? (?:who is |who was |is |was )| )(?:my|our) (?P<relation>{_RELATION})\b|"
+    rf"\b(?P<called>{_NAME}), (?:my|our) (?P<kin>{_RELATION})\b(?=\s*(?:[,.;!?)]|\Z))"
 )
+"""A name and who it is; behind a comma alone only as an aside ("Priya, my sister, ..."), as "Look, my mum died" is none."""
 _TITLED = re.compile(rf"\b(?P<name>(?:Dr|Mr|Mrs|Ms|Prof|Sister|Father|Pastor|Imam)\.? {_NAME})")
 _NO_NAMES = frozenset(
     [
@@ -117,7 +119,8 @@ def people_by_rule(own: Sequence[Own]) -> tuple[Mention, ...]:
                 parts = match.groupdict()
                 if match not in after and match.end() in covered:
                     continue  # "Priya, my sister" is one person
-                name, relation = parts.get("name") or "", parts.get("relation") or ""
+                name = parts.get("name") or parts.get("called") or ""
+                relation = parts.get("relation") or parts.get("kin") or ""
                 if name.split(" ")[0].lower() in _NO_NAMES:
                     name = ""
                 if name or relation:

@@ -21,9 +21,13 @@ _PRIVATE = re.compile(
     r"\bwhat (?:did|does|has|have|do) [^.!?,]{1,25} (?:say|said|write|written|think|tell|told)\b[^.!?]{0,12}"
     r"\b(?:about|of) (?:me|us|my)\b|"
     r"\b(?:tell|show|read)(?: to)? me what\b[^.!?]{1,40}\b(?:said|says|wrote|told|thinks?|feels?)\b[^.!?]{0,12}"
-    r"\b(?:about|of|to) (?:me|you)\b"
+    r"\b(?:about|of|to) (?:me|you)\b|"
+    r"\b(?:remind me|tell me again) (?:of )?what i (?:said|told|wrote)\b|\bstop (?:remembering|recording|storing|keeping)\b|"
+    r"\bwhat are you (?:keeping|storing|saving|recording)\b|\bwhat (?:do|did|have|else do) you (?:\w+ )?(?:know|remember|keep|kept|store|stored|save|saved) (?:about|of|on) (?:me|us)\b|"
+    r"\A(?:and |but )?(?:did|has|does|have) (?!i\b|you\b|we\b)\w+ (?:ever )?(?:say|said|write|written|mention|mentioned|told you|tell you|"
+    r"complain|complained)\b(?: to you)? (?:that|about|how|why|he|she|they|i|it)\b"
 )
-"""A request for the other's private words."""
+"""A request for the other's private words, or for what is kept of the person's own."""
 _WHO_READS = re.compile(
     r"\b(?:will|can|does|do|could|would) (?!i\b|we\b|you\b)\w+ (?:ever )?(?:see|read|hear|know|find out)(?: about| any of| all of)? "
     r"(?:(?:this|that|it|anything)(?: here| too| as well)?\W*\Z|what (?:i|we) (?:write|say|tell|said|wrote|told)\b|"
@@ -35,6 +39,7 @@ _BY_ONESELF = re.compile(
     r"\b(?:can't|cannot|can not|couldn't|could not|unable to|able to)\b[^,.;]{0,40}\balone\b"
 )
 """Alone as "without help" or as a wish, which is no loneliness."""
+_FELT = re.compile(r"\bfe(?:el|els|elt|lt|eling)\b")
 _AS_I_THINK = re.compile(
     r"\bi(?:'m| am)? (?:think|thought|guess|suppose|believe|imagine|know|bet|sure)\b"
 )
@@ -52,7 +57,8 @@ class Said:
 
     `intensity` is 1 (calm) to 10. `feelings` are the person's own and `theirs` those that the
     person sees in the other, each as it is named back. `agrees`: they take what was put to them. `heard` and `missed`: they say that they feel heard here, or that
-    they do not. `brief` asks for a wider question.
+    they do not. `bids`: they bid the guide do something that it does not ("tell", "write"), or to go on ("go").
+    `brief` asks for a wider question.
     """
 
     text: str
@@ -80,6 +86,7 @@ class Said:
     advice: bool = False
     judge: bool = False
     keep_private: bool = False
+    bids: str = ""
     brief: bool = False
 
 
@@ -106,11 +113,20 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
                     continue
                 if form == "alone" and _BY_ONESELF.search(part):
                     continue
+                if (
+                    of_other
+                    and form in words["insults"]
+                    and not _FELT.search(part[: match.start()])
+                ):
+                    continue  # what somebody is called is not what they feel
                 (theirs if _of_other(part[: match.start()], about=about) else feelings).append(name)
                 break
         about = _of_other(part, about=about)
     has = _Has(plain, words)
+    first = plain.split(" ", 1)[0].strip(".,;:!?¡¿।،。")
     no = _begins(plain, words["no"]) or plain.strip(" .!") in words["no_whole"]
+    no = no or first in words.get("no_abroad", ())
+    abroad = first in words.get("yes_abroad", ())
     return Said(
         text=text,
         intensity=_intensity(text, plain, len(feelings), words),
@@ -121,7 +137,7 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
             for name, forms in words["needs"].items()
             if any(_phrase(form).search(plain) for form in forms)
         ),
-        yes=_says_yes(plain, words["yes"]) and not no and " but not" not in plain,
+        yes=(abroad or _says_yes(plain, words["yes"])) and not no and " but not" not in plain,
         agrees=agrees(plain) and not no,
         no=no,
         heard=feels_heard(plain),
@@ -141,8 +157,33 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
         advice=has("advice") or bool(_ADVICE.search(plain)),
         judge=has("judge"),
         keep_private=has("keep_private"),
+        bids=_bids(plain),
         brief=len(tokens) < _BRIEF_WORDS,
     )
+
+
+_LEADS = r"(?:(?:please|just|now|ok|okay|actually|well|so|and|then|no|yes)[, ]+)*(?:(?:can|could|would|will) you (?:please |just )?)?"
+_BIDS = (
+    ("tell", re.compile(rf"{_LEADS}(?:tell|ask|let) (?:him|her|them)\b(?! know nothing)[^?]*\??")),
+    (
+        "write",
+        re.compile(
+            rf"{_LEADS}(?:write|sing|draw|translate|book|order|send|find|google|look up)(?: \w+)? (?:a|an|the|some|my)\b[^?]*\??"
+        ),
+    ),
+    (
+        "go",
+        re.compile(
+            r"(?:(?:please|ok|okay|actually|well|so|and|then|yes|i'd like to|i want to)[, ]+|(?:can|could|shall|may) we )*"
+            r"(?:let's |let us |we can |we could )?(?:go on|continue|carry on|keep going|resume)(?: (?:now|please|then|again))*[ .!?]*"
+        ),
+    ),
+)
+
+
+def _bids(plain: str) -> str:
+    """What a whole message bids the guide do, by its name; "" where it bids nothing."""
+    return next((name for name, form in _BIDS if form.fullmatch(plain)), "")
 
 
 class _Has:
@@ -165,6 +206,11 @@ def _begins(plain: str, forms: Sequence[str]) -> bool:
 
 _YES = frozenset({"yes", "yeah", "yep", "yup", "let's"})
 """What is a yes whatever follows it; of the other words some are none ("right now", "I do it all")."""
+_OF_STATE = frozenset({"ok", "okay", "right", "sure"})
+_HOW_ONE_IS = re.compile(
+    r"\A(?:well,? |but |no,? )?(?:i'm|i am|i was|i feel|we're|we are|it's|it is|it was) (?:ok|okay|right|sure)\b"
+)
+"""Said of how somebody is ("I'm ok, I was tired"): no yes to what was asked."""
 _AFTER_YES = re.compile(
     r"\W*\Z|\s*[,.;:!…–—-]|\s+(?:i|i'm|i'd|i'll|we|we'd|we'll|it|it's|that|that's|this|you|to|then|let|let's|and|enough|"
     r"please|thanks|thank|yes|yeah|ok|okay|with|is|does|do|thing|when|go|begin|start|try|as|how|now\W*\Z)\b"
@@ -173,7 +219,15 @@ _AFTER_YES = re.compile(
 
 def _says_yes(plain: str, forms: Sequence[str]) -> bool:
     """Does a message begin with a yes?"""
-    found = ((form, _phrase(form).search(plain[:60])) for form in forms)
+    found = (
+        (
+            form,
+            None
+            if _HOW_ONE_IS.search(plain) and form in _OF_STATE
+            else _phrase(form).search(plain[:60]),
+        )
+        for form in forms
+    )
     return any(
         one and one.start() <= 12 and (form in _YES or _AFTER_YES.match(plain, one.end()))  # noqa: PLR2004
         for form, one in found

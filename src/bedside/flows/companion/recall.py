@@ -86,11 +86,13 @@ def parted(
     messages: int,
     before: int = 0,
     before_most: int = 0,
+    step: int = 1,
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """(older, protected): whole turns, oldest first; what the first trim leaves of a conversation.
 
     A deed's message goes with its answer: what it did stands in the blocks of what is known. Of the `before` first
-    messages, which were said before the person began, the latest `before_most` stay.
+    messages, which were said before the person began, the latest `before_most` stay. What stays
+    begins on a multiple of `step` turns, so that a provider's cache of it serves as many turns.
     """
     if memory.turns < 1:
         return (), ()
@@ -104,9 +106,12 @@ def parted(
         for unit in units
         if {item.role for item in items if item.unit == unit} >= {"user", "assistant"}
     }
-    units = [unit for unit in units if unit in whole][-memory.turns :]
+    units = [unit for unit in units if unit in whole]
+    first = max(0, len(units) - memory.turns)
+    first = min(-(-first // step) * step, max(first, len(units) - memory.protected))
+    units = units[first:]
     while len([item for item in items if item.unit in units]) > messages:
-        units = units[1:]
+        units = units[step:]
     kept = set(units[-memory.protected :]) if memory.protected else set()
     older = tuple(item for item in items if item.unit in units and item.unit not in kept)
     return older, tuple(item for item in items if item.unit in kept)

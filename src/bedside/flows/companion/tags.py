@@ -85,6 +85,7 @@ class TagDecoder:
         self._line = ""  # the beginning of a line that may turn out to be a field
         self._dropping = False
         self._fresh = True  # at the beginning of a line
+        self._object: str | None = ""  # plain text that may be a JSON object; None once it is none
         self._out: list[str] = []
         self._sound = True
 
@@ -106,6 +107,10 @@ class TagDecoder:
             line, self._line = self._line, ""
             if not _FIELD.match(line):
                 self._emit(line)
+        if held := self._object:
+            self._object = None
+            self._sound = False
+            self._emit(_after_thoughts(held, self._inside))
         if self._stack:
             self._sound = False
         return Draft(text="".join(self._out), payload=self._tagged(), by="model")
@@ -190,6 +195,12 @@ class TagDecoder:
                 self._emit(whole)
 
     def _emit(self, text: str) -> None:
+        if self._object is not None and not self._out:
+            # An answer that is a JSON object is held to its end: what it says to the person is shown.
+            self._object += text
+            if self._object.lstrip()[:1] in {"", "{"}:
+                return
+            text, self._object = self._object, None
         self._fresh = text.endswith("\n")
         if not self._out:
             text = text.lstrip()

@@ -6,18 +6,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bedside.flows.companion.beginning import came_by
 from bedside.flows.companion.hearing import assents
 from bedside.flows.companion.mirror import asks, bare, given_back, to_other
-from bedside.flows.companion.reading import Said, sentences_of
-from bedside.flows.companion.safety import attacking
+from bedside.flows.companion.reading import Said, is_act, read, sentences_of
+from bedside.flows.companion.safety import attacking, danger_in
 from bedside.flows.companion.state import Kind, Pair
 from bedside.flows.companion.tables import Tables
 from bedside.flows.companion.wishes import asks_to_keep
 
 __all__ = ["Voice", "unlike"]
 
+_BIDS_NOT = re.compile(r"(?:please,? )?(?:don.?t|do not|never|forget|remind|call me)\b")
 _GOOD = frozenset({"hopeful", "relieved", "grateful"})
 """Feelings that are no burden."""
+_HEARD_OF = 24
+"""Messages that what was heard is chosen from."""
 _LONGEST, _SHORTEST, _FEWEST, _FEW_WORDS, _LONGEST_DRAFT = 20, 4, 3, 12, 600
 _ORDERS = re.compile(
     r"(?:please |now |just )*(?:share|send|give|change|write) (?:it|this|that)\b", re.IGNORECASE
@@ -33,9 +37,18 @@ _MORE = re.compile(
 )
 """What a need goes on with in a sentence of its own ("And to feel like a team.")."""
 _PROPOSES = re.compile(
-    r"\b(?:we (?:could|can|might|will)|i (?:could|can|will|'ll)|i'll|let's|let us|i am willing|i would|i propose|"
+    r"\b(?:(?:how|what) about|what if|why don't we|we (?:could|can|might|will)|i (?:could|can|will|'ll)|i'll|let's|let us|i am willing|i would|i propose|"
     r"(?:one|every|each|the first) (?:week|day|evening|sunday|monday|tuesday|wednesday|thursday|friday|saturday))\b"
 )
+_GUESSES = re.compile(
+    r"\b(?:he|she)(?:'d| would| must| might| may| could|'s| is| probably| maybe)?(?: \w+){0,2} "
+    r"(?:feel|feels|felt|think|thinks|thought|want|wants|wanted|wish|wishes|wonders?|hopes?|hoped|believes?|thinks|miss|misses|missed|"
+    r"needs?|needed|hates?|hated|loves?|loved|fears?|feared|going through)\b"
+)
+"""A guess at what the other feels, thinks or wants."""
+_NOT_OF_OTHER = re.compile(r"\b(?:i (?:need|want|wish|feel|felt|am|was)|told me|says?|said)\b")
+_PUTS = re.compile(r"(?:how about|what about|what if|why don.?t|(?:could|can) we)\b", re.IGNORECASE)
+"""A proposal in the form of a question."""
 _ADJECTIVES = {"pressured": "under pressure", "tired": "tired", "helpless": "helpless"}
 
 
@@ -80,6 +93,8 @@ class Voice:
                 continue
             if self.insulting(plain) or re.search(r"\b(fuck\w*|shit\w*)\b", plain):
                 continue
+            if danger_in(sentence, self.tables.safety) is not None:
+                continue  # it is answered with where help is, and never said again
             own = re.search(r"\b(i|i'm|my|me)\b", plain)
             if own or not best:
                 best = sentence
@@ -130,12 +145,15 @@ class Voice:
         """
         felt = dict.fromkeys((*state.mine.feelings, *said.feelings))
         feelings = ([one for one in felt if one not in _GOOD] or list(felt))[-3:]
+        told = (one for one in reversed(past[-_HEARD_OF:]) if not is_act(one))
+        earlier = [one for one in (read(text, self.tables.words) for text in told) if _tells(one)]
+        earlier.sort(key=lambda one: not one.feelings and one.brief)  # the latest that says most
         clauses = [
             clause
-            for text in reversed(past)
-            if (clause := self.clause(text)) and re.search(r"\b(?:you|I|i)\b", clause)
+            for one in earlier
+            if (clause := self.clause(one.text)) and re.search(r"“|\b(?:you|I|i|my)\b", clause)
         ]
-        clause = clauses[0] if clauses else self.clause(said.text)
+        clause = clauses[0] if clauses else self.clause(said.text) if _tells(said) else ""
         texts = self.tables.texts["sum"]
         if feelings and clause and clause.lower().startswith("you feel"):
             clause = ""
@@ -156,18 +174,19 @@ class Voice:
         forms = self.tables.texts["drafts"]
         if kind == "statement":
             theirs = list(dict.fromkeys((*state.mine.theirs, *said.theirs)))[-3:]
-            return (
-                self.say(forms["statement"], feelings=listed([named(one) for one in theirs]))
-                if theirs
-                else ""
-            )
+            if theirs:
+                return self.say(forms["statement"], feelings=listed([named(one) for one in theirs]))
+            guess = self._guessed(said)
+            return self.say(forms["plain_statement"], text=guess) if guess else ""
         if kind == "invitation":
             return self.say(forms["invitation"])
         form = _NEEDS if kind == "need" else _PROPOSES
         found = [
             bare(one)
             for one in sentences_of(said.text)
-            if form.search(one.lower().replace("’", "'")) and not asks(one) and not assents(one)
+            if form.search(one.lower().replace("’", "'"))
+            and not assents(one)
+            and (not asks(one) or (kind == "agreement" and _PUTS.match(one)))
         ]
         text = ". ".join(one for one in found if len(one.split()) >= _FEWEST)[:_LONGEST_DRAFT]
         if text and kind == "need":
@@ -181,6 +200,21 @@ class Voice:
             return ""
         return _sentence(re.sub(r"\bi\b", "I", to_other(text, self.other)))
 
+    def _guessed(self, said: Said) -> str:
+        """What a person thinks that the other goes through, in their words and turned to the other; "" for nothing."""
+        found = [
+            bare(one)
+            for one in sentences_of(said.text)
+            if _GUESSES.search(one.lower().replace("’", "'"))
+            and not (asks(one) or assents(one) or _NOT_OF_OTHER.search(one.lower()))
+        ]
+        text = ". ".join(found)[:_LONGEST_DRAFT]
+        if not text or self.insulting(text) or attacking(text, self.tables.safety):
+            return ""
+        turned = to_other(text, self.other)
+        same = turned == text or danger_in(text, self.tables.safety) is not None
+        return "" if same else _sentence(re.sub(r"\bi\b", "I", turned))
+
     def _needed(self, said: Said) -> str:
         """A need given in a few words ("sleep", "to be asked first"); "" where the message names none."""
         text = ", ".join(bare(one) for one in sentences_of(said.text))
@@ -191,6 +225,19 @@ class Voice:
         if infinitive or (said.needs and few):
             return self.say(form, needs=phrase)
         return self.say(form, needs=listed(said.needs[-2:])).rstrip(".") if said.needs else ""
+
+
+def _tells(said: Said) -> bool:
+    """Is a message of the matter itself, rather than of the talk, and more than a word or two?"""
+    of_talk = said.skip or said.stop or said.process or said.question or said.who or said.must
+    of_talk = of_talk or said.foreign or said.privacy or said.missed or said.keep_private
+    bids = (
+        said.bids
+        or came_by(said.text)
+        or _BIDS_NOT.match(said.text.lower())
+        or any(asks(one) for one in sentences_of(said.text)[:1])
+    )
+    return not of_talk and not bids and (not said.brief or bool(said.feelings))
 
 
 def unlike(text: str, said: Sequence[str], leads: Sequence[str]) -> str:

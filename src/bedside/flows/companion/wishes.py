@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 from bedside.core.value import value
@@ -19,13 +19,29 @@ from bedside.flows.companion.tables import Tables
 from bedside.language.sentences import sentences
 from bedside.memory.facts import located
 
-__all__ = ["Wish", "asked", "asks_to_keep", "formatted", "kept_of", "validated", "wish_of"]
+__all__ = [
+    "Wish",
+    "asked",
+    "asks_to_drop",
+    "asks_to_keep",
+    "formatted",
+    "kept_of",
+    "meant",
+    "validated",
+    "wish_of",
+]
 
 _LONGEST, _WORDS = 200, 15
 _ASKED = re.compile(
     r"^(?:(?:and|also|so|then|oh)[, ]+)?(?:please[, ]+)?(?:(?:can|could|would|will) you (?:please )?)?"
     r"(?:remember|keep in mind|bear in mind|note|make a note|do not forget|don['’]t forget|"
     r"(?:add|save|put) (?:it )?(?:to|in|into) (?:your |the )?memory)(?:,? that\b|[:,])\s*(?P<what>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_DROPPED = re.compile(
+    r"^(?:(?:and|also|so|then|oh|actually)[, ]+)?(?:please[, ]+)?(?:(?:can|could|would|will) you (?:please )?)?"
+    r"(?:forget|delete|erase|take out|drop|do not (?:keep|remember)|don['’]t (?:keep|remember))"
+    r"(?: what i (?:said|told you|wrote))?(?: about)?(?: the fact)?(?: that)?[:,]?\s+(?P<what>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _LASTING = re.compile(
@@ -46,6 +62,37 @@ _WISHES = re.compile(
     r"i['’]d (?:like|prefer)|call me|no\b|not\b|don['’]t|do not|never|always|keep|use|write|speak|"
     r"answer|ask|be\b|short|simpl|slow|brief|plain|direct|fewer|less|more|to\b)",
     re.IGNORECASE,
+)
+_IDIOM = re.compile(
+    r"(?:it|this|about it|me|him|her|them|us|everything|all)\b[ .!]*$", re.IGNORECASE
+)
+_SURE = 0.75
+_EMPTY = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "about",
+        "at",
+        "in",
+        "is",
+        "it",
+        "of",
+        "on",
+        "or",
+        "so",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "with",
+        "i",
+        "my",
+        "me",
+        "you",
+        "please",
+    ]
 )
 _CLAUSE = re.compile(r"[,;]| (?:because|and|but|so|since|which|when) ")
 
@@ -69,6 +116,24 @@ class Wish:
 def asks_to_keep(sentence: str) -> bool:
     """Is a sentence a request to keep something, rather than something that is told?"""
     return any(form.match(sentence) for form in (_ASKED, _LASTING, _CALLED, _MANNER))
+
+
+def asks_to_drop(sentence: str) -> str:
+    """What a sentence asks to have forgotten, in the person's words; "" where it asks for nothing."""
+    found = _DROPPED.match(sentence.strip())
+    return found["what"].strip(" .!?") if found and not _IDIOM.match(found["what"]) else ""
+
+
+def meant(what: str, lines: Iterable[tuple[str, str]]) -> str:
+    """The id among (id, line) of the one that words like "that I work nights" mean; "" where none is sure."""
+    words = _content(what)
+    held = [(len(words & _content(line)) / len(words), ident) for ident, line in lines if words]
+    best = max(held, default=(0.0, ""))
+    return best[1] if best[0] >= _SURE and [one[0] for one in held].count(best[0]) == 1 else ""
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(word for word in re.findall(r"[\w'’]+", text.lower()) if word not in _EMPTY)
 
 
 def asked(text: str, tables: Tables, *, other: str = "") -> Wish | None:
