@@ -153,8 +153,8 @@ class Settings:
         toml="companion.enabled",
     )
     hints: bool = _setting(
-        True,
-        "Companion: listen a second time, with the local embedder, for danger that a message hints at.",
+        False,
+        "Companion: listen a second time, with the local embedder, for danger that a message hints at, and ask.",
         env="BEDSIDE_HINTS",
         toml="companion.hints",
     )

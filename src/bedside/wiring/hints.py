@@ -16,7 +16,7 @@ __all__ = ["hearer", "hears_hints", "why_deaf"]
 def why_deaf(settings: Settings, embedder: Any) -> str:
     """Why only the rules listen; "" where hints are heard."""
     if not settings.hints:
-        return "switched off (BEDSIDE_HINTS)"
+        return "hints are switched off (BEDSIDE_HINTS)"
     if embedder is None:
         return "embeddings are switched off"
     if not hints_fit(str(embedder.id)):

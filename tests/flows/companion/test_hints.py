@@ -53,7 +53,7 @@ def opened(home: Path, **environ: str) -> House:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    made = opened(tmp_path)
+    made = opened(tmp_path, BEDSIDE_HINTS="true")
     yield made
     asyncio.run(made.engine.close())
 
@@ -98,7 +98,7 @@ def test_a_hint_is_asked_about_once_with_help_and_a_yes_stops(house: House) -> N
 def test_without_an_embedder_or_where_it_is_off_the_rules_alone_listen_and_the_doctor_says_so(
     tmp_path: Path,
 ) -> None:
-    off, none = opened(tmp_path / "a", BEDSIDE_HINTS="false"), House(tmp_path / "b")
+    off, none = opened(tmp_path / "a"), House(tmp_path / "b", BEDSIDE_HINTS="true")
 
     async def run() -> None:
         for house, why in ((off, "BEDSIDE_HINTS"), (none, "embeddings are switched off")):

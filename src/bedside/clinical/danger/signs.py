@@ -252,21 +252,25 @@ def respelled(text: str) -> Spelled:
 
 
 @functools.cache
-def _known() -> tuple[frozenset[str], frozenset[str]]:
+def _known() -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
+    """The long words of emergencies by their first letter, and the words that are none of them."""
     data = _data()
-    return frozenset(data.spelled), frozenset(data.not_misspelled)
+    heads: dict[str, list[str]] = {}
+    for head in sorted(set(data.spelled)):
+        heads.setdefault(head[0], []).append(head)
+    return heads, frozenset(data.not_misspelled)
 
 
 @functools.lru_cache(maxsize=4096)
 def _mended(word: str) -> str | None:
-    heads, real = _known()
+    known, real = _known()
+    heads = known.get(word[0], ())
     if word in heads or word in real:
         return None
     near = [
         head
-        for head in sorted(heads)
+        for head in heads
         if abs(len(head) - len(word)) <= 1
-        and head[0] == word[0]
         and (len(head) >= 6 or len(word) > len(head))  # noqa: PLR2004 short words have neighbours
         and _one_edit(word, head)
     ]
