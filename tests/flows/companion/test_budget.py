@@ -329,6 +329,7 @@ def test_what_is_recalled_has_its_caps_by_kind():
 
     items = (
         *found("summary", "here", 1), *found("fact", "", 3), *found("profile", "", 9),
+        Remembered(kind="message", key="deed-0", text="[invite]", session="here"),
         *found("summary", "other", 9), *found("message", "here", 9), *found("message", "other", 15),
     )  # fmt: skip
     said = read("But we agreed on it in March.", TABLES.words)

@@ -36,6 +36,7 @@ from bedside.flows.companion.gates import KIND_OF
 from bedside.flows.companion.kept import Kept
 from bedside.flows.companion.moves import Move, answered, move
 from bedside.flows.companion.observers import OBSERVERS, due
+from bedside.flows.companion.reading import is_act
 from bedside.flows.companion.recall import Memory, intent_of, routed
 from bedside.flows.companion.reconcile import pair_of
 from bedside.flows.companion.reduce import reduce
@@ -141,7 +142,7 @@ def recalled(view: View[Pair], memory: Memory, tables: Tables) -> tuple[Item, ..
             kind = {"profile": "profile", "message": "here" if here else "other"}.get(
                 one.kind, "" if here or one.kind == "fact" else "head"
             )
-            if kind and room[kind] > 0:
+            if kind and room[kind] > 0 and not is_act(one.text):  # deeds stand in what is known
                 room[kind] -= 1
                 own = " (from your inner thoughts)" if one.session in _linked(view) else ""
                 kept.append(Item(f"{one.line}{own}", key=one.key))
