@@ -174,7 +174,9 @@ async def _outside(engine: Engine, *, repair: bool) -> list[dict[str, Any]]:
 
 
 def _disk(engine: Engine) -> dict[str, Any]:
-    free = shutil.disk_usage(engine.settings.home).free
+    home = engine.settings.home.absolute()  # it need not exist where the store is elsewhere
+    place = next(path for path in (home, *home.parents) if path.is_dir())
+    free = shutil.disk_usage(place).free
     return _check("disk", f"{free / 1e9:.1f} GB free", ok=free > SMALL_DISK)
 
 
