@@ -154,7 +154,7 @@ def _offer(turn: Making, kind: Kind) -> str:
     standing = _standing(turn, kind)
     own = any(one.author == turn.person for one in turn.state.shared.live(kind))
     kept = standing and (standing.by, standing.state) != ("rules", "drafted")
-    if own or (kept and not attacking(standing.text, turn.tables.safety)):
+    if own or (standing and kept and not attacking(standing.text, turn.tables.safety)):
         return ""  # a text that attacks goes nowhere: another beside it is
     text = turn.voice.drafted(kind, turn.state, turn.said)
     if not text and turn.said.agrees | turn.said.yes and not _any(turn, kind):
