@@ -57,18 +57,19 @@ def answered(
     *,
     threshold: float,
     words: int,
+    strict: bool,
 ) -> bool:
     """Whether one of the hits is enough to answer at all: like in meaning, or covering half the query.
 
     A word or two in common ("staging", "of choice") make no answer where the vectors say that nothing is
     alike; nor does a line that only tells where a text is from. Once one hit is enough, the others are
-    candidates by the lower floor. `words` is how many the query has; a chunk without a vector is enough
-    by its words as it is.
+    candidates by the lower floor. `words` is how many the query has; without `strict`, which is for a
+    query of which words are in no passage at all, and for a chunk without a vector, the floor is enough.
     """
     enough = min(_SURE, _WORDS_SURE / max(words, 1))
     for number, (segment, hit) in enumerate(zip(segments, hits, strict=True)):
         sure = hit
-        if scores.vectors is not None:
+        if strict and scores.vectors is not None:
             own = scores.vectors[number]
             sure = hit & ((own >= threshold) | (own <= -1.0))
             if scores.words is not None:
