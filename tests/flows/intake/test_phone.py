@@ -6,6 +6,7 @@ import pytest
 
 from bedside.evals.intake_seat import Seat
 from bedside.flows.intake.questions import TIMES
+from bedside.flows.intake.signals import signals
 from bedside.sop.find import find
 from bedside.testing.intake_kit import read
 
@@ -76,6 +77,20 @@ def test_whoever_says_whose_treatment_it_is_tells_the_rest_of_that_person() -> N
     assert found["key_comorbidities"] == ("asthma",)
 
 
+@pytest.mark.parametrize("text", ["شكرا", "धन्यवाद", "merci", "ठीक है"])
+def test_thanks_are_no_name_and_no_country(text: str) -> None:
+    assert read(text, asked="name") == {}
+    assert read(text, asked="country_of_residence") == {}
+
+
+def test_a_medicine_beside_an_illness_is_no_illness() -> None:
+    told = {"asked": "key_comorbidities"}
+    assert read("metformin, amlodipine. He has high bp", **told)["key_comorbidities"] == (
+        "high blood pressure",
+    )
+    assert read("high bp and metformin", **told)["key_comorbidities"] == ("high blood pressure",)
+
+
 def test_what_somebody_did_is_no_allergy() -> None:
     text = "the nurse just rang, they've started antibiotics for a water infection"
     found = read(text, asked="allergies", active_infection=False)
@@ -127,3 +142,19 @@ def test_pounds_get_their_currency_once_the_country_is_known() -> None:
     seat.send("I live in Leeds, UK")
     held = seat.case.facts.value("budget")
     assert (held["currency"], held["amount"]) == ("GBP", "12000")
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Any chance you can tell me the dose of paracetamol she should take?", "advice"),
+        ("btw is the food there ok for hindus?", "other"),
+    ],
+)
+def test_a_question_is_heard_however_it_opens(text: str, asks: str) -> None:
+    assert signals(text).asks[:1] == (asks,)
+
+
+@pytest.mark.parametrize("text", ["my husband will pay for it", "we'll pay for it", "I pay for it"])
+def test_who_pays_is_no_threat(text: str) -> None:
+    assert find("IVF").red_flags(text) == ()

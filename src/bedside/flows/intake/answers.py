@@ -206,7 +206,7 @@ _FILLER = re.compile(
     r"(?:ok(?:ay)?|actually|sorry|go on|go ahead|continue|carry on|proceed|next|what(?:'s| is)? next|what do you need(?: from me)?|what else|"
     r"one (?:moment|minute|second|sec)[^.!?]*|wait|hold on|hang on|let me (?:check|see|think|ask|find|look)[^.!?]*|"
     r"i(?:'ll| will) (?:check|ask|find out|look)[^.!?]*|i (?:already )?(?:said|told you|wrote|mentioned)(?: (?:that|it|so))?(?: (?:already|before|above))?|as i said|see above)"
-    r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$|^\W*(?:ठीक है|अच्छा|हम्म|حسنا|حسنًا|حسناً|طيب|تمام|أكمل|आगे बढ़िए)\W*$",
+    r"(?:\W+(?:please|then|now|thanks|thank you))*\W*$|^\W*(?:شكرا|شكرًا|شكراً|مشكور\S*|धन्यवाद|शुक्रिया|shukriya|shukran|merci|gracias|asante|thx|tnx|ty|ठीक है|अच्छा|हम्म|حسنا|حسنًا|حسناً|طيب|تمام|أكمل|आगे बढ़िए)\W*$",
     re.IGNORECASE,
 )
 """What keeps a conversation going, and answers nothing."""

@@ -20,6 +20,7 @@ from bedside.flows.intake.answers import (
     whole,
     without,
 )
+from bedside.flows.intake.exceptions import substances
 from bedside.flows.intake.kinds import (
     NEAR,
 )
@@ -167,7 +168,7 @@ _NO_ILLNESS_NAME = re.compile(
 
 def _beside(text: str, known: list[Span], *, asked: bool) -> tuple[str, ...]:
     """What an answer names beside the illnesses that are known here: "lupus and high bp"."""
-    if not asked:
+    if not asked or not any(text[a:b].strip() for a, b in known):
         return ()
     out: list[str] = []
     at = len(text) - len(text.lstrip())
@@ -187,6 +188,7 @@ def _bare(words: str) -> bool:
         or _NO_ILLNESS_NAME.search(words) is not None
         or _NO_NAME.search(words) is not None
         or _ABOUT_ELSE.search(words) is not None
+        or bool(substances(words))  # a medicine is no illness
         or not words.isascii()
     )
 

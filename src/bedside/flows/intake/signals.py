@@ -162,6 +162,7 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
         r"\b(?:what(?:'s| is) (?:wrong|causing|the matter)|what do (?:i|you think i) have|diagnos(?:e|is)|prognosis)\b",
         r"\b(?:success rate|survival|chances? (?:of|that|are)|what are (?:my|the) (?:odds|chances|risks)|will (?:i|it|he|she|the \w+) (?:be able|walk|work|survive|die|recover|heal|live|get better|be (?:ok|okay|fine|cured|safe|successful)))\b",
         r"\b(?:what|which|how much|how many)\b[^.!?]{0,30}\b(?:dose|dosage|mg|medicine|medication|drug|painkiller|tablets?|pills?|antibiotics?)\b[^.!?]*\?",
+        r"\b(?:dose|dosage)\b[^.!?]*\?",
         r"\b(?:prescribe|recommend (?:a |any |some )?(?:drug|medicine|medication|painkiller|treatment))\b",
         r"\b(?:what would you (?:do|advise)|what do you (?:advise|recommend)|your (?:medical )?opinion|your advice)\b",
         r"\b(?:promise|guarantee) (?:me|that)\b",
@@ -184,7 +185,7 @@ _ASKS: tuple[tuple[Asked, re.Pattern[str]], ...] = (
     )),
 )  # fmt: skip
 _WH = re.compile(
-    r"^\W*(?:what|which|who|why|when|where|how|is|are|do|does|did|can|could|would|will|should|shall|am|has|have)\b(?=\W+\w)",
+    r"^\W*(?:(?:and|but|so|also|ok(?:ay)?|btw|please)\W+)?(?:any (?:chance|idea|way)|what|which|who|why|when|where|how|is|are|do|does|did|can|could|would|will|should|shall|am|has|have)\b(?=\W+\w)",
     re.IGNORECASE,
 )
 
