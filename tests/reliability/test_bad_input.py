@@ -65,6 +65,7 @@ RECORDS = {
 TEXTS = {
     "locked.pdf": (_locked, "password"),
     "torn.pdf": (_bytes(b"%PDF-1.7\n" + CANARY.encode()), "PDF"),
+    "page.pdf": (_bytes(f"<html><p>{CANARY}, log in first</p></html>".encode()), "another format"),
     "torn.docx": (_bytes(b"PK\x03\x04" + CANARY.encode()), "Word"),
     "wide.txt": (_bytes(f"{CANARY} in sixteen bits".encode("utf-16-le")), "not text"),
     "zero.txt": (_bytes(f"words {CANARY}\0 more".encode()), "not text"),

@@ -60,13 +60,13 @@ def media_type_of(data: bytes, *, name: str) -> str:
             return media_type
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF:
         return "image/heic"
-    head = data[:512].lstrip().lower()
-    if head.startswith((b"<!doctype html", b"<html")):
-        return "text/html"
     ending = PurePath(name).suffix.lower()
     found = _BY_ENDING.get(ending)
     if found in {"application/pdf", _DOCX} or (found or "").startswith("image/"):
         raise BadInput(name, why=f"it is named {ending} but its content is another format")
+    head = data[:512].lstrip().lower()
+    if head.startswith((b"<!doctype html", b"<html")):
+        return "text/html"
     if found is None and ending:
         raise BadInput(
             name,
