@@ -22,8 +22,6 @@ ASKED_AGAIN = {
     "wife_rambles",
 }
 """Who told an earlier operation, an age or an illness in passing; the rules ask once more."""
-UNHEARD = {"terse_numbers": "recent_heart_attack", "year_not_age": "funding_source"}
-"""What the rules do not hear: "september, one"; "I pay, in 10 instalments", which they call a loan."""
 
 
 @pytest.mark.parametrize("body", [one for _, _, one in PEOPLE], ids=[name for _, name, _ in PEOPLE])
@@ -45,8 +43,7 @@ def test_a_persons_truth_covers_what_the_contract_requires(body) -> None:
 )
 def test_rules_alone_hear_everything_and_ask_nothing_twice(body) -> None:
     found = grade(speak(Speaker(body), Seat(f"spoken-{body['id']}")))
-    missed = {UNHEARD[body["id"]]} if body["id"] in UNHEARD else set()
-    assert ({*found.wrong, *found.missing}, found.invented) == (missed, ())
+    assert ({*found.wrong, *found.missing}, found.invented) == (set(), ())
     assert found.two_questions == ()
     assert found.matched == (body["contract"] != "_generic" and body["id"] != "terse_numbers")
     if body["id"] not in ASKED_AGAIN | set(UNHEARD):
