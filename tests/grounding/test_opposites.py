@@ -61,6 +61,12 @@ def test_another_word_for_the_same_is_kept(said: str, written: str) -> None:
     assert _kept(said, written)
 
 
+def test_what_a_row_says_after_a_comma_is_of_the_medicine_that_it_begins_with() -> None:
+    row = "| Metformin | halve below 45, stop below 30 |"
+    assert _kept("Metformin: halve below 45, stop below 30 [1].", row, kind="guideline")
+    assert not _kept("Metformin: halve below 45, start below 30 [1].", row, kind="guideline")
+
+
 def test_a_month_is_no_doubt() -> None:
     assert not _kept("Pneumonia was present in May 2026 [1].", "Possible pneumonia in May 2026.")
 

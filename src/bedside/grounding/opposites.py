@@ -132,18 +132,18 @@ def _by_words(said: Read, written: Sequence[Read], memo: Memo) -> tuple[str, str
     wholes = [_found(text) for text in written]
     if not any(wholes):
         return _by_prefix(said, written)
-    parts = [(part, _found(part)) for text in written for part in _parts(text, memo)]
+    parts = [part for text in written for part in _themes(text, memo)]
     weighs = _WEIGHS.search(said.text) is not None
     about: frozenset[str] = frozenset()
-    for part in _parts(said, memo):
-        about = part.named or about or part.keys
-        for mine in _found(part):
+    for named, part, mines in _themes(said, memo):
+        about = named or about or part.keys
+        for mine in mines:
             if mine.axis == "action" and weighs:
                 continue  # an option is no report of what was done
             theirs = [
                 one
-                for text, found in parts
-                if about & (text.named or text.keys)
+                for theme, text, found in parts
+                if about & (theme or text.keys)
                 for one in found
                 if one.axis == mine.axis
             ] or [one for found in wholes for one in found if one.axis == mine.axis]
@@ -155,6 +155,16 @@ def _by_words(said: Read, written: Sequence[Read], memo: Memo) -> tuple[str, str
 def _agree(mine: _Pole, theirs: _Pole) -> bool:
     pair = ((mine.axis, mine.pole), (theirs.axis, theirs.pole))
     return mine.pole == theirs.pole or pair in _TOGETHER or pair[::-1] in _TOGETHER
+
+
+def _themes(text: Read, memo: Memo) -> list[tuple[frozenset[str], Read, list[_Pole]]]:
+    """Each part of a text with its poles, and what it or the last part before it names."""
+    out: list[tuple[frozenset[str], Read, list[_Pole]]] = []
+    named: frozenset[str] = frozenset()
+    for part in _parts(text, memo):
+        named = part.named or named
+        out.append((named, part, _found(part)))
+    return out
 
 
 def _parts(text: Read, memo: Memo) -> list[Read]:
