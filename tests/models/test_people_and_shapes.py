@@ -251,6 +251,17 @@ def test_a_given_name_before_a_clinical_noun_is_no_person(noun):
         "Ibuprofen works for Migraine and Tension Headache.",
         "12 March Close follow-up of the wound.",
         "Seen 12 March Drive to clinic.",
+        "Pharmacy called: metformin 500-1000 mg twice daily.",
+        "HEPARIN 10000UNITS IV BOLUS",
+        "Rx 600000 IU cholecalciferol once.",
+        "Viral load sample 250000 IU/mL.",
+        "WBC 10500CELLS/MM3",
+        "25MARCH2026 HbA1c 8.6",
+        "Visit 20261105: creatinine 1.51.",
+        "PLATELETS 250 ON",
+        "TSH 2.4 ON 12 05 26 A repeat is due.",
+        "Message from Rapid Response: BP 80/40.",
+        "Call from Blood Bank: 2 units are ready.",
     ],
 )
 def test_a_figure_or_a_date_with_an_identifiers_shape_stays(text):
@@ -280,6 +291,10 @@ def test_a_figure_or_a_date_with_an_identifiers_shape_stays(text):
         ("Seen at 12 March Close by the nurse.", "March"),
         ("12 March Close, Leeds", "March"),
         ("12 Oak Close", "Oak"),
+        ("MRN 20261105, sodium 128.", "20261105"),
+        ("Patient 19480212 was seen.", "19480212"),
+        ("DOB 25MARCH1948.", "25MARCH1948"),
+        ("MRN: 1234567 / L knee.", "1234567"),
     ],
 )
 def test_what_is_no_figure_still_goes(text, gone):

@@ -33,7 +33,7 @@ NOT_NAMES = _set(
     additional upon after before during while since due because therefore right left bilateral alert oriented awake well stable unknown
     unremarkable noted reviewed discussed recommended male female man woman boy girl child infant adult year old white black hispanic asian
     african american caucasian european indian native english spanish french german chinese type stage grade class level group primary
-    secondary acute chronic mild moderate severe medicine surgery cardiology neurology oncology radiology pathology pharmacy care unit
+    secondary acute chronic mild moderate severe medicine surgery cardiology neurology oncology radiology pathology pharmacy care unit lab bank pump rapid response
     intensive outpatient inpatient date name number address phone email age sex gender race status record records report note notes summary
     information source sources text data items item context question answer system use do give write only never always what who how which
     where why yes other others hypertension diabetes asthma cancer pneumonia copd anxiety depression pain cough fever cold flu covid hiv

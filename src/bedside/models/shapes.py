@@ -64,7 +64,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "VEHICLE",
         re.compile(
-            r"\b(?:licen[cs]e plate|number plate|registration plate|plate|tag|vehicle registration)" + _MARK + r"\s*(?:is|was|:|=)?\s*"
+            r"\b(?:licen[cs]e plate|number plate|registration plate|plate|tag|vehicle registration)(?![a-z])" + _MARK + r"\s*(?:is|was|:|=)?\s*"
             r"((?-i:(?=[A-Z0-9 -]*\d)[A-Z0-9]{1,4}[ -]?[A-Z0-9]{2,5}(?:[ -]?[A-Z0-9]{1,4})?))\b",
             _I,
         ),
@@ -81,9 +81,9 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(rf"\b{_NUMBERED}\s*(?:no\.?|nr\.?|number|id|identifier|\#|sn|s/n)(?![A-Za-z])[ \t]*(?::|=|is|was)?[ \t]*\#?[ \t]*({_CODE})(?!\w)", _I),
     ),
     ("ID", re.compile(r"\b(?:MRN|SSN|NPI|DEA|VIN|UDI|IMEI|HICN|MBI|UHID|S/N|SN)\b[ \t]*[:#]?[ \t]*#?((?=[A-Z0-9-]*\d)[A-Z0-9][A-Z0-9-]{3,24})(?!\w)")),
-    ("ID", re.compile(rf"\b{_NUMBERED}[ \t]+((?=[A-Z0-9-]*\d{{6}})[A-Z0-9][A-Z0-9-]{{5,24}})(?![\w.%/]|[ \t]?(?:mg|g|ml|l|units?|cells|copies|x|×)\b)", _I)),
+    ("ID", re.compile(rf"\b{_NUMBERED}[ \t]+((?=[A-Z0-9-]*\d{{6}})[A-Z0-9][A-Z0-9-]{{5,24}})(?![\w.%/]|[ \t]?(?:x|×)\b)", _I)),
     ("ID", re.compile(r"(?<![\w-])(?=(?:[A-Z]*\d){5})(?=(?:\d*[A-Z]){3})[A-Z0-9]{10,20}(?![\w-])")),
-    ("ID", re.compile(r"(?<![\w-])[A-Z]{2}(?:[ ]\d{2}){3}[ ][A-D](?![\w-])")),
+    ("ID", re.compile(r"(?<![\w-])(?!ON|BP|HR)[A-Z]{2}(?:[ ]\d{2}){3}[ ][A-D](?![\w-])")),
     ("ID", re.compile(r"(?<![\w-])\d{3}[ .]\d{2}[ .]\d{4}(?![\w-])")),
     ("ID", re.compile(r"\b(?:ssn|social security)\D{0,24}?(\d{9}|\d{3}[ -]?\d{2}[ -]?\d{4})(?!\d)", _I)),
     ("ID", re.compile(r"(?<![\w.-])[A-Z]{1,3}-?\d{6,12}(?![\w-])")),

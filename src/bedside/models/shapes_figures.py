@@ -39,6 +39,20 @@ _COUNTED = re.compile(
     r"[ ]?/[ ]?(?:L|[mµμu]L|mm\w*|cmm|cu|hpf|dL)(?!\w)|[ ](?:cells|copies|CFU|IU|units|platelets|organisms|bacteria)(?!\w)",
     _I,
 )
+_MEASURED = re.compile(
+    r"[ \t]?(?:mg|mcg|[µμu]g|mL|IU|units?|mmol|mEq|cells|copies|CFU)(?![A-Za-z])|[ ]?/[ ]?[mµμu]L\b|"
+    r"[ ](?:patients|people|participants)\b",
+    _I,
+)
+_AMOUNT = re.compile(r"\d+(?:UNITS?|IU|CELLS|CFU|COPIES|MCG|MG)")
+_MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
+_RUN_TOGETHER = re.compile(rf"\d{{1,2}}(?:{_MONTHS.replace(' ', '|')})[A-Z]{{0,6}}(?:19|20)\d\d")
+_COMPACT = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_DONE_ON = re.compile(
+    r"\b(?:visit|encounter|specimen|sample|study|order|prescription|rx|image|implant|device)[ \t]+\Z",
+    _I,
+)
+_BORN = re.compile(r"\b(?:D\.?O\.?B|birth\w*|born)\b", _I)
 _CALLED = re.compile(
     r"\b(?:call|phone|tel|telephone|mobile|cell|fax|pager|contact|number|reach|text|dial|ring)\b[^\n\d]*\Z",
     _I,
@@ -65,6 +79,12 @@ def is_figure(text: str, start: int, end: int, kind: str) -> bool:
     line = text[max(text.rfind("\n", 0, start) + 1, start - _BEFORE) : start]
     if kind == "AGEOVER":
         return _is_heat(text, start, end, line)
+    if kind in {"ID", "PHONE"} and _MEASURED.match(text, end):
+        return _CALLED.search(line) is None
+    if kind == "ID":
+        day = _COMPACT.fullmatch(text, start, end) and _DONE_ON.search(line)
+        day = day or (_RUN_TOGETHER.fullmatch(text, start, end) and not _BORN.search(line))
+        return bool(day or _AMOUNT.fullmatch(text, start, end))
     if kind == "PHONE":
         counted = _TEN.fullmatch(text, start, end) and _COUNTED.match(text, end)
         return bool(counted) and _CALLED.search(line) is None
