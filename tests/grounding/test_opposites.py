@@ -6,6 +6,7 @@ import pytest
 
 from bedside.core.source import SourceKind
 from bedside.grounding import SourceText, check
+from bedside.grounding.support import Evidence, judge
 
 BISOPROLOL = "Bisoprolol was reduced from 5 mg to 2.5 mg because of bradycardia."
 HAEMOGLOBIN = "Haemoglobin 92 g/L (120-150), 4 Jun 2026."
@@ -65,6 +66,17 @@ def test_what_a_row_says_after_a_comma_is_of_the_medicine_that_it_begins_with() 
     row = "| Metformin | halve below 45, stop below 30 |"
     assert _kept("Metformin: halve below 45, stop below 30 [1].", row, kind="guideline")
     assert not _kept("Metformin: halve below 45, start below 30 [1].", row, kind="guideline")
+
+
+def test_what_a_rule_concludes_of_an_entry_is_not_the_reverse_of_it() -> None:
+    rule = "Naproxen is active; the newest eGFR is 19 mL/min: avoid NSAIDs in kidney disease."
+    entry = Evidence(n=1, quote="Naproxen: active.", context="Naproxen: active.", kind="record")
+    figure = "eGFR: 19 mL/min (10 Nov 2008)."
+    newest = Evidence(n=2, quote=figure, context=figure, kind="record")
+    assert judge(rule, [entry, newest], computed=[rule]).why != "opposite_in_source"
+    assert judge(rule, [entry, newest]).why == "opposite_in_source"
+    stopped = judge("Naproxen was stopped.", [entry], computed=["Naproxen: avoid NSAIDs."])
+    assert stopped.why == "opposite_in_source"
 
 
 def test_a_month_is_no_doubt() -> None:

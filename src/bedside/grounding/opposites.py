@@ -104,15 +104,22 @@ class _Pole:
     word: str
 
 
-def opposed(said: Read, written: Sequence[Read], *, memo: Memo) -> tuple[str, str] | None:
+def opposed(
+    said: Read, written: Sequence[Read], *, memo: Memo, computed: Sequence[Read] = ()
+) -> tuple[str, str] | None:
     """The first word of `said` whose reverse is written, with the word that is written.
 
     Args:
         said: What is said, without markers.
         written: The cited passages.
         memo: The readings of this answer and its sources.
+        computed: What rules concluded: their words of the same thing may be said, too.
     """
-    return _by_words(said, written, memo) or _by_range(said, written) or _by_course(said, written)
+    return (
+        _by_words(said, written, computed, memo)
+        or _by_range(said, written)
+        or _by_course(said, written)
+    )
 
 
 def alike(said: Read, written: Sequence[Read]) -> set[str]:
@@ -128,11 +135,14 @@ def alike(said: Read, written: Sequence[Read]) -> set[str]:
 # ---- words --------------------------------------------------------------------------------------
 
 
-def _by_words(said: Read, written: Sequence[Read], memo: Memo) -> tuple[str, str] | None:
+def _by_words(
+    said: Read, written: Sequence[Read], computed: Sequence[Read], memo: Memo
+) -> tuple[str, str] | None:
     wholes = [_found(text) for text in written]
     if not any(wholes):
         return _by_prefix(said, written)
     parts = [part for text in written for part in _themes(text, memo)]
+    rules = [part for text in computed for part in _themes(text, memo)]
     weighs = _WEIGHS.search(said.text) is not None
     about: frozenset[str] = frozenset()
     for named, part, mines in _themes(said, memo):
@@ -140,14 +150,12 @@ def _by_words(said: Read, written: Sequence[Read], memo: Memo) -> tuple[str, str
         for mine in mines:
             if mine.axis == "action" and weighs:
                 continue  # an option is no report of what was done
-            theirs = [
-                one
-                for theme, text, found in parts
-                if about & (theme or text.keys)
-                for one in found
-                if one.axis == mine.axis
-            ] or [one for found in wholes for one in found if one.axis == mine.axis]
+            theirs = [one for one in _on(about, parts) if one.axis == mine.axis] or [
+                one for found in wholes for one in found if one.axis == mine.axis
+            ]
             if theirs and not any(_agree(mine, one) for one in theirs):
+                if any((mine.axis, mine.pole) == (one.axis, one.pole) for one in _on(about, rules)):
+                    continue
                 return mine.word, theirs[0].word
     return _by_prefix(said, written)
 
@@ -157,9 +165,17 @@ def _agree(mine: _Pole, theirs: _Pole) -> bool:
     return mine.pole == theirs.pole or pair in _TOGETHER or pair[::-1] in _TOGETHER
 
 
-def _themes(text: Read, memo: Memo) -> list[tuple[frozenset[str], Read, list[_Pole]]]:
+_Part = tuple[frozenset[str], Read, list[_Pole]]
+
+
+def _on(about: frozenset[str], parts: Iterable[_Part]) -> list[_Pole]:
+    """The poles of the parts that speak of one of these."""
+    return [one for named, text, found in parts if about & (named or text.keys) for one in found]
+
+
+def _themes(text: Read, memo: Memo) -> list[_Part]:
     """Each part of a text with its poles, and what it or the last part before it names."""
-    out: list[tuple[frozenset[str], Read, list[_Pole]]] = []
+    out: list[_Part] = []
     named: frozenset[str] = frozenset()
     for part in _parts(text, memo):
         named = part.named or named

@@ -152,7 +152,7 @@ def judge(
         or _entities(mine, evidence, memo(carried), question, memo)
         or _polarity(mine, evidence, memo)
         or _sides(mine, texts)
-        or _reversed(mine, texts, memo)
+        or _reversed(mine, texts, computed, memo)
     )
     share = _share(mine, evidence, question, memo)
     if failed:
@@ -383,8 +383,8 @@ def _sides(said: Read, texts: Sequence[Read]) -> Failed:
     return None
 
 
-def _reversed(said: Read, texts: Sequence[Read], memo: Memo) -> Failed:
-    found = opposed(said, texts, memo=memo)
+def _reversed(said: Read, texts: Sequence[Read], computed: Sequence[str], memo: Memo) -> Failed:
+    found = opposed(said, texts, computed=[memo(one) for one in computed], memo=memo)
     return ("opposite_in_source", found[0]) if found else None
 
 
