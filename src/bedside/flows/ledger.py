@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -30,9 +30,9 @@ from bedside.storage.jobs import NewJob
 from bedside.storage.jobs import put as put_jobs
 from bedside.storage.store import Store
 
-__all__ = ["Ledger", "Pinned", "message_item"]
+__all__ = ["Ledger", "Pinned", "message_item", "to_its_end"]
 
-S = TypeVar("S")
+S, T = TypeVar("S"), TypeVar("T")
 _POLL_SECONDS = 0.05
 _MARKER = re.compile(r"\s?\[\d{1,4}\]")  # yesterday's [3] must not mean today's
 
@@ -98,7 +98,7 @@ class Ledger(Generic[S]):
         new = self._describe(request)
         deadline = self._clock.monotonic() + request.deadline_ms / 1000
         while True:
-            begun = await self._store.write(lambda connection: self._begin(connection, new))
+            begun = await self._store_begin(request, new)
             if isinstance(begun, tuple):
                 return self._opened(request, new, *begun)
             if isinstance(begun, turns.Earlier) and begun.result is not None:
@@ -108,6 +108,20 @@ class Ledger(Generic[S]):
                     "conversation", why="another turn of it is still running", do="Ask again."
                 )
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _store_begin(
+        self, request: TurnRequest, new: turns.NewTurn
+    ) -> tuple[turns.Begun, Any, S] | turns.Earlier | turns.Busy:
+        """Transaction 1. A turn that is stopped meanwhile is closed, and keeps no lease."""
+        writing = asyncio.ensure_future(self._store.write(lambda c: self._begin(c, new)))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            begun = await writing
+            if isinstance(begun, tuple):
+                opened = self._opened(request, new, *begun)
+                await self.abandon(opened, why="cancelled", trace=Trace(self._clock), shown="")
+            raise
 
     def _describe(self, request: TurnRequest) -> turns.NewTurn:
         parts = {
@@ -284,15 +298,17 @@ class Ledger(Generic[S]):
                 dropped=sum(len(row["dropped"]) for row in body["receipt"]["blocks"]),
             )
         numbering = final.prompt.numbering if final.prompt else opened.numbering
-        await self._finish(
-            status=status,
-            answer=final.verdict.text,
-            body=body,
-            trace=trace,
-            numbering={(str(s), r): n for (s, r), n in numbering.items()},
-            prompts=prompts,
-            apply=self._applying(flow, changes, flow.jobs(view)),
-            cited=_pack_texts(final),
+        await to_its_end(
+            self._finish(
+                status=status,
+                answer=final.verdict.text,
+                body=body,
+                trace=trace,
+                numbering={(str(s), r): n for (s, r), n in numbering.items()},
+                prompts=prompts,
+                apply=self._applying(flow, changes, flow.jobs(view)),
+                cited=_pack_texts(final),
+            )
         )
         return TurnResult(turn=opened.turn, status=status, body=body)
 
@@ -411,6 +427,20 @@ class Ledger(Generic[S]):
         if self._new is None:
             raise AssertionError("a turn is finished only after it was opened")
         return self._new
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Await what is not cut half-way: a stop that comes meanwhile is too late, and stops nothing."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if task.cancelled() or me is None:
+                raise
+            me.uncancel()
+    return task.result()
 
 
 def _pack_texts(final: Done[S]) -> dict[tuple[str, int], tuple[str, str, str]]:

@@ -185,12 +185,11 @@ class Asker:
         """Stop the caller's turn that runs under this idempotency key.
 
         Raises:
-            NotFound: none runs under it in this process.
+            NotFound: none runs under it in this process, or it ended before it could be stopped.
         """
         running = self._running.get((who.tenant, who.actor, key))
-        if running is None:
+        if running is None or not await running.stop():
             raise NotFound("running turn", key, hint="It has ended, or another process runs it.")
-        await running.stop()
 
     async def close(self, *, seconds: float) -> None:
         """Wait for running turns, then cancel what is left."""

@@ -24,12 +24,17 @@ class Broadcast:
         self.stopped = False
         self._changed = asyncio.Event()
 
-    async def stop(self) -> None:
-        """End the turn now: its model call is closed, and it is stored as incomplete."""
+    async def stop(self) -> bool:
+        """End the turn now: its model call is closed, and it is stored as incomplete.
+
+        Returns:
+            False where it ended by itself first: what is being stored is stored whole.
+        """
         assert self.task is not None
-        self.stopped = not self.task.done()
-        self.task.cancel()
+        if not self.stopped:  # to cancel again would cut the storing
+            self.stopped = self.task.cancel()
         await asyncio.wait({self.task})
+        return self.task.cancelled()
 
     async def emit(self, event: Event) -> None:
         """Add an event and wake whoever listens."""

@@ -22,7 +22,7 @@ from bedside.core.ids import PatientId, TenantId
 from bedside.core.turn import TurnRequest
 from bedside.flows.flow import Flow, Opened
 from bedside.flows.intake.needs import CaseUploads
-from bedside.flows.ledger import Ledger, Pinned
+from bedside.flows.ledger import Ledger, Pinned, to_its_end
 from bedside.flows.notes import NoteNeed
 from bedside.flows.observe import observe
 from bedside.flows.sources import Sources
@@ -167,7 +167,18 @@ class Turning:
             if self.telemetry is not None and ledger.ended is not None:  # it was cut
                 self.telemetry.turn(ledger.ended.body)
             if gateway is not self._gateway:
-                await gateway.aclose()
+                await to_its_end(gateway.aclose())
+        await to_its_end(self._ended(flow, routed, request, result, who))
+        return result
+
+    async def _ended(
+        self,
+        flow: Flow[Any],
+        routed: tuple[Link, Profile] | None,
+        request: TurnRequest,
+        result: TurnResult,
+        who: Who,
+    ) -> None:
         await self._learn(routed, result)
         if self._remembers(flow) and result.status == "complete":
             await keep_note(
@@ -178,7 +189,6 @@ class Turning:
             self.telemetry.turn(result.body)
         if flow.observers:
             self._afterwards(str(result.turn))
-        return result
 
     def _services(self, ledger: Any, known: records.Known, gateway: Any) -> Services[Any]:
         return Services(

@@ -70,9 +70,12 @@ async function attach(card, signal) {
 async function ask(card, question, documents, signal) {
   say(card, patient ? "Reading the record…" : "Searching the guidelines…", true);
   const select = [...document.querySelectorAll('input[name="select"]:checked')].map((box) => box.value);
+  const key = { "Idempotency-Key": crypto.randomUUID() };
+  // The server goes on where a page only leaves, so it is told; a turn that has just ended is kept.
+  signal.addEventListener("abort", () => call("/v1/turns", { method: "DELETE", headers: key }).catch(() => {}));
   const response = await send("/v1/ask", {
     signal,
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream", "Idempotency-Key": crypto.randomUUID() },
+    headers: { "Content-Type": "application/json", Accept: "text/event-stream", ...key },
     body: JSON.stringify({ question, patient, session, documents, select, mode: form.mode.value || null }),
   });
   const text = card.querySelector(".text");
