@@ -147,6 +147,26 @@ def test_a_recorded_absence_of_drug_allergy_is_said_of_a_medicine(record):
     assert "positively states" not in said("allergic to latex?", facts)
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "counts"),
+    [
+        ("No known drug allergies", "active", True),
+        ("No known drug allergies", "inactive", False),
+        ("No known allergy to medical adhesive", "active", False),
+    ],
+)
+def test_a_statement_of_absence_hides_no_recorded_allergy_and_stands_no_longer_when_over(
+    record, name, status, counts
+):
+    line = f"{name}: allergy, {status}, confirmed; recorded 5 Jan 2015"
+    record.add("allergies", line, name, day="2015-01-05", status=status)
+    line = "Penicillin: allergy, active, confirmed; recorded 5 Jan 2024"
+    record.add("allergies", line, "Penicillin", day="2024-01-05", status="active")
+    text = said("allergic to codeine?", record.build())
+    assert ("positively states" in text) is counts
+    assert "Recorded allergies: Penicillin" in text
+
+
 @pytest.mark.requirement("CO-06")
 @pytest.mark.parametrize("mode", ["casual", "default"])
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ __all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_alert", "war
 
 
 _USUAL = {"", "active", "confirmed"}
+_OVER = {"resolved", "inactive"}
 
 
 def allergy_line(fact: Fact) -> str:
@@ -51,7 +52,7 @@ def warn_of_alert(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
     """Say beside an answer about a medicine that an allergy to it, or to its kind, is recorded."""
     facts, _ = _parted(record)
-    facts = [one for one in facts if one.status not in {"resolved", "inactive"}]
+    facts = [one for one in facts if one.status not in _OVER]
     direct = named_in(entity, facts)
     found = direct or [fact for fact, _ in _related(entity, facts)]
     if found and entity.kind in {"drug", "drug_class"}:
@@ -119,7 +120,8 @@ def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
         sheet.missing(f"an allergy to {name}")
         return True
     sheet.missing(f"an allergy to {name}")
-    stated = named_in(entity, denials) or [one for one in denials if _of_its_kind(one, entity)]
+    standing = [one for one in denials if one.status not in _OVER]
+    stated = named_in(entity, standing) or [one for one in standing if _of_its_kind(one, entity)]
     if record.no_known_allergies:
         stated = stated or list(filter(no_known_allergy, denials))
     if stated:
@@ -127,22 +129,22 @@ def _one(entity: Entity, record: RecordFacts, sheet: Sheet) -> bool:
             f"Not recorded: an allergy to {name}. The record positively states: "
             f"{stated[0].line} {sheet.cite(stated[0])}"
         )
-        return True
-    sheet.say(f"Not recorded: an allergy to {name}.")
+    else:
+        sheet.say(f"Not recorded: an allergy to {name}.")
     if facts:
         sheet.say(
             "Recorded allergies: "
             + "; ".join(f"{allergy_line(f)} {sheet.cite(f)}" for f in facts)
             + "."
         )
-    elif denials:
+    elif denials and not stated:
         sheet.say(f"The record states only: {denials[0].line} {sheet.cite(denials[0])}")
-    else:
+    elif not stated:
         sheet.say("No allergies are recorded; allergy status as a whole is not recorded.")
     return True
 
 
-_KINDS = (("drug", re.compile(r"\bnkda\b|\b(?:drug|medic)", re.IGNORECASE)),)
+_KINDS = (("drug", re.compile(r"\bnkda\b|\b(?:drug|medic(?:ation|ine))s?\b", re.IGNORECASE)),)
 """The kinds of substance that a statement of absence may speak of, by its own words."""
 
 
