@@ -231,3 +231,63 @@ def test_ordinary_talk_is_no_danger_and_stops_nothing(message: str) -> None:
     assert dangers(message) == set()
     found = danger_in(message)
     assert found is None or found.level != "stop"
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Some nights I think everyone would be better off if I didn't wake up.",
+        "If I didn't wake up tomorrow everyone would be better off.",
+        "If I wasn't here they would all be happier.",
+        "If I didn't exist nobody would miss me.",
+        "The world would be better off if I was never born.",
+        "He would be better off if I never existed.",
+        "I think my family would cope better if I wasn't alive.",
+        "If I never woke up, it would be a relief for all of them.",
+        "Nobody would care if I never woke up.",
+        "If I was gone, my wife would be freer.",
+    ],
+)
+def test_who_would_be_better_off_without_me_is_heard_in_either_order(message: str) -> None:
+    assert dangers(message) == {"suicide"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "He'd sleep better if I didn't wake up so often.",
+        "He'd sleep better if I didn't wake him.",
+        "I sleep better if I don't wake up at four.",
+        "It would have been better if I had not woken the baby.",
+        "He'd be calmer if I just disappeared for a weekend.",
+        "If I had not been here she would have coped better alone.",
+        "If I was here more often she would be happier.",
+        "I don't believe they'd be happier if I didn't exist.",
+        "She flinches when I touch her.",
+        "She flinches every time I try to hug her.",
+        "He must be terrified that Leo won't wake up.",
+        "My son's head hurts a bit.",
+        "I keep the baby's head above the water in the bath.",
+    ],
+)
+def test_waking_touching_and_a_guess_at_another_s_fear_are_no_danger(message: str) -> None:
+    assert dangers(message) == set()
+
+
+@pytest.mark.parametrize(
+    ("message", "danger"),
+    [
+        ("She must be terrified, Leo won't wake up!", "emergency"),
+        ("I'm terrified because Leo won't wake up.", "emergency"),
+        ("I flinch when he touches me.", "abuse"),
+        ("My son flinches when his dad walks in.", "abuse"),
+        ("She flinches when I raise my hand.", "abuse"),
+        ("He puts his hand down my daughter's pants.", "abuse"),
+        ("He put his hand in my stepdaughter's knickers.", "abuse"),
+    ],
+)
+def test_fear_that_explains_flinching_and_a_child_s_clothes_are_heard(
+    message: str, danger: str
+) -> None:
+    assert danger in dangers(message)

@@ -135,7 +135,9 @@ def _weight(one: Heard) -> tuple[bool, bool, bool]:
 
 def _harm(text: str, one: Framed) -> Heard:
     sentences = [found.span() for found in _SENTENCE.finditer(text)]
-    hows: list[Manner] = [_how(text, sentences, part) for part in one.parts]
+    hows: list[Manner] = [
+        _how(_apart(text, one.parts, part), sentences, part) for part in one.parts
+    ]
     told: list[Manner] = [how for how in hows if how != "now"]
     return Heard(
         danger=one.danger,
@@ -146,6 +148,18 @@ def _harm(text: str, one: Framed) -> Heard:
         how=told[0] if told else "now",
         mild=one.mild,
     )
+
+
+def _apart(text: str, parts: Sequence[tuple[int, int]], own: tuple[int, int]) -> str:
+    """The message where no word of another part denies this one: "if I wasn't here, they'd be happier"."""
+    for start, end in parts:
+        if end <= own[0]:
+            said = _NOT.sub(lambda hit: "x" * len(hit[0]), text[start:end])
+            text = f"{text[:start]}{said}{text[end:]}"
+    return text
+
+
+_NOT = re.compile(r"\w*n['’]?t\b|\bnot?\b|\bnever\b|\bwithout\b|\bnobody\b", re.IGNORECASE)
 
 
 def _how(text: str, sentences: Sequence[tuple[int, int]], span: tuple[int, int]) -> Manner:

@@ -24,7 +24,7 @@ class Word:
     end: int
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’‘`][^\W_]+)*|[^\w\s]|\n")
+_TOKEN = re.compile(r"[^\W_]+(?:['’‘`][^\W_]+)*|'s\b|[^\w\s]|\n")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'"})
 _WRITTEN: dict[str, str] = {
     "can't": "can not", "cannot": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
@@ -83,7 +83,7 @@ def _spelt(word: str) -> tuple[tuple[str, str], ...]:
 def _parts(word: str) -> list[str]:
     if word in _WRITTEN:
         return _WRITTEN[word].split()
-    if "'" not in word:
+    if "'" not in word or word == "'s":
         return [word]
     for ending, meant in _ENDINGS:
         if word.endswith(ending):
