@@ -19,9 +19,12 @@ from bedside.flows.companion.mirror import to_other
 from bedside.flows.companion.observers import facts_by_rule
 from bedside.flows.companion.people import people_by_rule
 from bedside.flows.companion.reading import read
+from bedside.flows.companion.state import Mine, Pair, Shared
 from bedside.flows.companion.tables import tables_of
 from bedside.flows.companion.tags import TagDecoder
+from bedside.flows.companion.talk import Voice
 from bedside.flows.companion.wishes import asks_to_drop, meant
+from bedside.grounding.leaks import active_content
 from bedside.memory.facts import Own
 from bedside.wiring.companion import send, talk
 
@@ -47,6 +50,27 @@ def test_her_behind_a_verb_of_wanting_is_no_possessive(text, turned):
     "text", ["Sí.", "Oui, d'accord", "Ja, gerne", "Evet.", "हाँ", "نعم", "はい"]
 )
 def test_a_yes_in_another_language_is_a_yes(text):
+    assert read(text, WORDS).yes
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Da never listened to me and I am tired of it.",
+        "Si always shouts at me.",
+        "Ja, aber nicht ganz.",
+        "Oui, mais pas tout",
+        "Claro, pero falta algo",
+        "Ja?",
+    ],
+)
+def test_a_name_or_a_reserve_behind_a_foreign_yes_confirms_nothing(text):
+    assert not read(text, WORDS).yes
+
+
+@pytest.mark.parametrize("text", ["Claro que sí", "Ja das stimmt", "Sí eso es", "Oui merci"])
+def test_a_foreign_yes_may_say_a_little_more(text):
     assert read(text, WORDS).yes
 
 
@@ -166,3 +190,17 @@ def test_questions_of_the_talk_itself_are_answered(tmp_path):
     # A side flow that is asked for by name comes before anything has begun, and is no turn of it.
     assert "breath" in aside["answer"]
     assert first["answer"].startswith("Welcome.")
+
+
+def test_what_a_person_wrote_with_markup_is_given_back_without_it():
+    voice = Voice(tables_of(None), Pair(shared=Shared(), mine=Mine()), "ana")
+    assert voice.clause("I wrote <i>my own words</i> to her.") == "you wrote your own words to her"
+
+
+def test_markup_in_what_is_filled_in_is_drawn_and_not_live():
+    text = "You felt <i>left alone</i>, <img src=x onerror=y> 3 < 4 {other} &lt;a"
+    said = Voice(tables_of(None), Pair(shared=Shared(), mine=Mine()), "ana").say(
+        "So: {text}", text=text
+    )
+    assert said == "So: You felt ‹i›left alone‹/i›, ‹img src=x onerror=y› 3 < 4 {other} ‹a"
+    assert not active_content(said)

@@ -136,6 +136,37 @@ def test_the_history_begins_on_every_third_turn_so_that_a_cache_of_it_lasts():
     assert starts == ["u18", "u21", "u21", "u21", "u24", "u24"]
 
 
+@pytest.mark.requirement("EN-Y1")
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 5), max_size=60),
+    st.sampled_from((8, 12)),
+    st.integers(0, 12),
+    st.integers(1, 5),
+)
+def test_the_last_six_turns_stay_whatever_the_step_while_they_fit(unanswered, most, before, step):
+    # A turn may hold messages that had no answer: it was stopped, and the person wrote again.
+    history = []
+    for turn, times in enumerate(unanswered):
+        history += [Item(f"u{turn} {n}", key=f"u{turn}", role="user") for n in range(times)]
+        history.append(Item(f"a{turn}", key=f"a{turn}", role="assistant"))
+    memory = intent_of(read("Hm.", TABLES.words), Mine(), TABLES.stages[1], TABLES, consent=True)
+    memory = replace(memory, turns=most)
+    older, kept = parted(
+        history,
+        memory,
+        messages=24,
+        before=min(before, len(history)),
+        before_most=before,
+        step=step,
+    )
+    held = [item.key for item in (*older, *kept) if item.role == "assistant"]
+    last = [f"a{n}" for n in range(len(unanswered))][-6:]
+    fits = sum(unanswered[-6:]) + len(last) <= 24
+    assert not fits or held[-len(last) :] == last
+    assert len(older) + len(kept) <= 24
+
+
 @pytest.mark.requirement("CM-03")
 @pytest.mark.parametrize(("stage", "buffer"), [(1, 5), (2, 4), (3, 4), (4, 5)])
 def test_each_stage_has_its_buffer(stage, buffer):

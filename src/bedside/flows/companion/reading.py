@@ -126,7 +126,7 @@ def read(text: str, words: Mapping[str, Any], *, of_other: bool = False) -> Said
     first = plain.split(" ", 1)[0].strip(".,;:!?¡¿।،。")
     no = _begins(plain, words["no"]) or plain.strip(" .!") in words["no_whole"]
     no = no or first in words.get("no_abroad", ())
-    abroad = first in words.get("yes_abroad", ())
+    abroad = _yes_abroad(plain, words)
     return Said(
         text=text,
         intensity=_intensity(text, plain, len(feelings), words),
@@ -215,6 +215,21 @@ _AFTER_YES = re.compile(
     r"\W*\Z|\s*[,.;:!…–—-]|\s+(?:i|i'm|i'd|i'll|we|we'd|we'll|it|it's|that|that's|this|you|to|then|let|let's|and|enough|"
     r"please|thanks|thank|yes|yeah|ok|okay|with|is|does|do|thing|when|go|begin|start|try|as|how|now\W*\Z)\b"
 )
+
+
+def _yes_abroad(plain: str, words: Mapping[str, Any]) -> bool:
+    """Is a message a yes in another language: that word and a little more behind a mark, with no reserve?
+
+    Some are names or English words as well: "Da never listened", "Si shouts at me", "Claro, but no".
+    """
+    said = [one.strip(".,;:!?¡¿।،。…") for one in plain.split()]
+    known = {word for form in words.get("yes_abroad", ()) for word in form.split()}
+    reserve = set(words.get("reserve_abroad", ()))
+    if not said or said[0] not in known or plain.endswith("?") or reserve & set(said):
+        return False
+    marked = plain.split(maxsplit=1)[0][-1] in ".,;:!।،。…"
+    known |= set(words.get("with_yes_abroad", ()))
+    return known.issuperset(said) or (marked and len(said) < _BRIEF_WORDS)
 
 
 def _says_yes(plain: str, forms: Sequence[str]) -> bool:

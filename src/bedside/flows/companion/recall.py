@@ -111,7 +111,7 @@ def parted(
     first = min(-(-first // step) * step, max(first, len(units) - memory.protected))
     units = units[first:]
     while len([item for item in items if item.unit in units]) > messages:
-        units = units[step:]
+        units = units[min(step, max(1, len(units) - memory.protected)) :]
     kept = set(units[-memory.protected :]) if memory.protected else set()
     older = tuple(item for item in items if item.unit in units and item.unit not in kept)
     return older, tuple(item for item in items if item.unit in kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bedside.flows.companion.beginning import came_by
@@ -17,6 +17,8 @@ from bedside.flows.companion.wishes import asks_to_keep
 
 __all__ = ["Voice", "unlike"]
 
+_TAG = re.compile(r"<[A-Za-z!/][^<>]{0,200}>")
+_OPENS = re.compile(r"<(?=[A-Za-z!/])|&lt;", re.IGNORECASE)
 _BIDS_NOT = re.compile(r"(?:please,? )?(?:don.?t|do not|never|forget|remind|call me)\b")
 _GOOD = frozenset({"hopeful", "relieved", "grateful"})
 """Feelings that are no burden."""
@@ -71,8 +73,11 @@ class Voice:
         return self.say(forms[at % len(forms)], **given)
 
     def say(self, form: str, **given: str) -> str:
-        """Fill a form; braces in what is filled in stay as they are."""
-        values: Mapping[str, str] = {"other": self.other, **given}
+        """Fill a form; braces in what is filled in stay as they are, and markup in it is only letters.
+
+        A sentence with live markup would be taken out of the answer, and a text of the other's with it.
+        """
+        values = {name: _inert(text) for name, text in {"other": self.other, **given}.items()}
         return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), form)
 
     def clause(self, text: str) -> str:
@@ -82,7 +87,7 @@ class Voice:
     def _clause(self, text: str) -> tuple[str, str]:
         """The clause, and the sentence that it is made of; the person's own before another's."""
         best = ""
-        for sentence in sentences_of(text):
+        for sentence in sentences_of(_TAG.sub("", text)):
             said = bare(sentence)
             plain = f" {said.lower()} ".replace("’", "'")
             if not _SHORTEST <= len(said.split()) <= _LONGEST or asks(sentence):
@@ -225,6 +230,12 @@ class Voice:
         if infinitive or (said.needs and few):
             return self.say(form, needs=phrase)
         return self.say(form, needs=listed(said.needs[-2:])).rstrip(".") if said.needs else ""
+
+
+def _inert(text: str) -> str:
+    """The text with the brackets of its tags drawn as ‹ and ›."""
+    drawn = _TAG.sub(lambda hit: f"‹{hit[0][1:-1]}›", text)
+    return _OPENS.sub("‹", drawn)
 
 
 def _tells(said: Said) -> bool:
