@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bedside.evals.memory import figures, read
+from bedside.core.errors import InvalidArgument
+from bedside.evals.memory import bench, figures, read
 from bedside.evals.memory_floor import plain_bm25
 from bedside.memory.rank import Corpus, Said, rank, signals
 
@@ -111,3 +112,25 @@ def test_the_floor_is_the_published_one_on_all_five_conversations(shared_data: P
     ):  # fmt: skip
         mean = sum(row[name] for row in rows) / len(rows)
         assert mean == pytest.approx(published, abs=0.0006)
+
+
+class _Even:
+    id, dim = "even", 4
+
+    def embed(self, texts, *, kind):
+        del kind
+        return np.full((len(texts), self.dim), 0.5, dtype=np.float32)
+
+
+def test_the_bench_times_a_handful_of_queries_and_refuses_one(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    def run(queries: int) -> dict[str, object]:
+        return bench(
+            shared_data, cache=tmp_path, sizes=(20,), queries=queries, embedder=_Even(),
+            tell=lambda _: None,
+        )  # fmt: skip
+
+    assert "'n': 2" in str(run(3)["messages"])
+    with pytest.raises(InvalidArgument):
+        run(1)
