@@ -284,6 +284,16 @@ def test_a_heading_is_shown_only_over_something():
     assert verdict.text == "## Labs\n- HbA1c was 8.2 % on 2 Nov 2024 [1].\n\n"
 
 
+def test_a_title_over_a_list_goes_with_its_only_line():
+    text = f"- {GOOD}\n\nGuidelines:\nKidney disease, 2024:\n- Warfarin 5 mg.\n\n{GOOD}"
+    verdict, _, _ = run(text)
+    assert [line for line in verdict.text.splitlines() if line.endswith(":")] == []
+    verdict, _, _ = run(f"Guidelines:\nKidney, 2024:\n- Warfarin 5 mg.\nSugar, 2024:\n- {GOOD}")
+    assert verdict.text.startswith("Guidelines:\nSugar, 2024:\n- HbA1c was 8.2 %")
+    verdict, _, _ = run(f"Sugar:\n- Warfarin 5 mg.\n\n- {GOOD}")
+    assert verdict.text.startswith("Sugar:\n")
+
+
 def test_a_removed_dose_is_answered_with_where_to_look_it_up():
     verdict, _, _ = run(f"{GOOD} She takes lisinopril 500 mg once daily [4].", country="IN")
     assert "CIMS or Medscape or NCCN" in verdict.text

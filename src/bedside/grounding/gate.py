@@ -24,6 +24,7 @@ _WORD = re.compile(r"\w+(?:[.,/'’-]\w+)*")
 _HEAD = re.compile(r"\s*(#{1,6})\s")
 _FIGURE_END = re.compile(r"\d\.\Z")
 _ROW = re.compile(r"\s*\|")
+_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])\s")
 _LOW_LEVEL, _ROW_LEVEL = 9, 10
 
 
@@ -75,6 +76,7 @@ class AnswerGate:
         self._gap = ""
         self._headings: list[tuple[int, Examined]] = []
         self._dropped_under = False
+        self._list_ended = False
         self._questions = 0
         self._stopped = False
         self._claims: list[Claim] = []
@@ -247,6 +249,7 @@ class AnswerGate:
         trailing = unit.text[len(unit.text.rstrip()) :]
         if "\n" in trailing:
             self._gap = trailing
+        self._list_ended = "\n\n" in trailing and _ITEM.match(unit.text) is not None
         self._stopped = self._stopped or found.stop
         return []
 
@@ -258,19 +261,22 @@ class AnswerGate:
         match = _HEAD.match(found.text)
         level = len(match[1]) if match else _LOW_LEVEL
         # Two lines that end with a colon, one right under the other, are a title and its part. Once
-        # something under the first was removed, the second takes its place.
-        nested = level == _LOW_LEVEL and not self._dropped_under
-        self._headings = [
-            row for row in self._headings if row[0] < level or (nested and row[0] == level)
-        ]
-        self._headings.append((level, found))
-        self._dropped_under = False
+        # something under the last was removed, the next takes its place.
+        beside = [row for row in self._headings if row[0] == level == _LOW_LEVEL]
+        if self._dropped_under:
+            beside = [] if self._list_ended else beside[:-1]
+        above = [row for row in self._headings if row[0] < level]
+        self._headings = [*above, *beside, (level, found)]
+        self._dropped_under = self._list_ended = False
         return []
 
     def _let_out(self, found: Examined) -> list[Delta | Citation]:
         out: list[Delta | Citation] = []
         if found.kind != "heading":
             waiting, self._headings = self._headings, []
+            if self._list_ended and not _ITEM.match(found.text):  # it stands under none of its own
+                waiting = [row for row in waiting if row[0] != _LOW_LEVEL]
+            self._list_ended = False
             for _, heading in waiting:
                 out += self._let_out(heading)
         text = found.text
