@@ -79,6 +79,24 @@ def test_what_a_rule_concludes_of_an_entry_is_not_the_reverse_of_it() -> None:
     assert stopped.why == "opposite_in_source"
 
 
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        (
+            "Flow increases on breathing in and decreases on breathing out [1].",
+            "The flow increases on breathing in and decreases on breathing out.",
+        ),
+        (
+            "Thrombectomy is recommended within 6 to 16 hours of the last known normal [1].",
+            "Thrombectomy is recommended within 6 to 16 hours of the last known normal.",
+        ),
+    ],
+)
+def test_no_words_are_the_reverse_of_themselves(said: str, written: str) -> None:
+    assert _kept(said, written, kind="guideline")
+    assert not _kept("Controlled diabetes [1].", "Uncontrolled diabetes.", kind="guideline")
+
+
 def test_a_month_is_no_doubt() -> None:
     assert not _kept("Pneumonia was present in May 2026 [1].", "Possible pneumonia in May 2026.")
 

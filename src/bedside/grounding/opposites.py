@@ -115,6 +115,9 @@ def opposed(
         memo: The readings of this answer and its sources.
         computed: What rules concluded: their words of the same thing may be said, too.
     """
+    same = re.compile(rf"(?<![\w-]){re.escape(said.text.strip(' .;'))}(?![\w-])", re.IGNORECASE)
+    if any(same.search(text.text) for text in written):
+        return None  # no words are the reverse of themselves
     return (
         _by_words(said, written, computed, memo)
         or _by_range(said, written)
@@ -150,9 +153,10 @@ def _by_words(
         for mine in mines:
             if mine.axis == "action" and weighs:
                 continue  # an option is no report of what was done
-            theirs = [one for one in _on(about, parts) if one.axis == mine.axis] or [
-                one for found in wholes for one in found if one.axis == mine.axis
-            ]
+            same = [row for row in parts if row[0] == named and part.keys <= row[1].keys]
+            theirs = [one for _, _, found in same for one in found if one.axis == mine.axis]
+            theirs += [one for one in _on(about, parts) if one.axis == mine.axis]
+            theirs = theirs or [one for found in wholes for one in found if one.axis == mine.axis]
             if theirs and not any(_agree(mine, one) for one in theirs):
                 if any((mine.axis, mine.pole) == (one.axis, one.pole) for one in _on(about, rules)):
                     continue
