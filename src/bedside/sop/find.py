@@ -28,11 +28,11 @@ _SHARED_NOUN = re.compile(
 """("knee or hip replacement" names both)."""
 _REPLACED = re.compile(
     r"\b(?:(?P<before>knee|hip)s?(?: joints?)?(?: (?:total|full|complete|partial|needs?|needing|has to|have to|must|should|to|be|is|was|also|now|urgently|fully|completely)){0,4}? replac(?:e|ed|ing|ement)"
-    r"|(?P<changed>knee|hip)s? change|(?:replac(?:e|ing|ement)|change|changing)(?: of)?(?: (?:the|my|his|her|our|their|both|left|right|a))* (?P<after>knee|hip)s?)\b"
+    r"|(?P<changed>knee|hip)s? change(?! (?:with|in|over|when|as)\b)|(?:replac(?:e|ing|ement)|change|changing)(?: of)?(?: (?:the|my|his|her|our|their|both|left|right|a))* (?P<after>knee|hip)s?)\b"
 )
 """What is to be replaced, however it is said."""
 _BYPASSED = re.compile(
-    r"\b(?:(?:need|advis|recommend|suggest|requir|propos)\w*|say|says|said|told)(?: (?:a|an|the|him|her|me|us|for|to have|that|it is))* bypass\b"
+    r"\b(?:(?:need|advis|recommend|suggest|requir|propos)\w*|say|says|said|told)(?: (?:a|an|the|him|her|me|us|for|to have|that|it is))* bypass\b(?! (?:road|lane|the|this|it|your)\b)"
     r"|\bbypass(?: (?:is|was|has been|to be))? (?:need|advis|recommend|suggest|requir|propos)\w*"
 )
 """A bypass that somebody said is needed; one that was had names no wish."""

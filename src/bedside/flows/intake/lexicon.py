@@ -206,4 +206,13 @@ def country_words(name: str, language: str) -> str:
 
 def conditions(text: str) -> tuple[Found, ...]:
     """The illnesses that the text names, whether affirmed or denied; overlapping names once."""
-    return _index("conditions").find(text)
+    return tuple(
+        one for one in _index("conditions").find(text) if not _OTHER_TYPE.match(text, one.start)
+    )
+
+
+_OTHER_TYPE = re.compile(
+    r"type (?:1|2|i|ii|one|two)\s+(?!(?:and|or|but|since|for|with|on|from|now|as|is|in|at|diab\w*|dm|sugar|patient|the|my|controlled|well|i|he|she|we|also|only|years?)\b)[^\W\d_]",
+    re.IGNORECASE,
+)
+"""A type of something else: "a type 2 fracture"."""

@@ -103,8 +103,11 @@ def _names(field: Field) -> set[str]:
     return {cue.casefold() for cue in (*field.cues, field.label) if len(cue) > 2}  # noqa: PLR2004
 
 
-def fit(text: str, now: Situation) -> Fitted:
-    """The text with one question that is still open; others are left out."""
+def fit(text: str, now: Situation, *, likely: str = "") -> Fitted:
+    """The text with one question that is still open; others are left out.
+
+    `likely` is the field that a question asks for whose words name none.
+    """
     kept: list[str] = []
     question = asking = ""
     for match in _SENTENCE.finditer(text):
@@ -112,7 +115,8 @@ def fit(text: str, now: Situation) -> Fitted:
         if "?" not in sentence and "؟" not in sentence:
             kept.append(sentence)
             continue
-        name = asked_field(sentence, now.contract)
+        name = asked_field(sentence, now.contract) or likely
+        name = name if now.contract.field(name) is not None else ""
         held = now.case.facts.get(name) if name else None
         known = held is not None and held.status not in {"unasked", "asked"}
         often = held is not None and held.asked >= TIMES  # a skipped question returns once

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import replace
 
 from bedside.flows.intake.answers import (
+    SENTENCE,
     WHEN,
     Context,
     Value,
@@ -15,7 +16,7 @@ from bedside.flows.intake.answers import (
     short_answer,
     without,
 )
-from bedside.flows.intake.lexicon import conditions, countries
+from bedside.flows.intake.lexicon import NO, YES, conditions, countries
 from bedside.flows.intake.signals import agrees, corrects, disagrees
 from bedside.sop.contract import Field
 
@@ -71,9 +72,17 @@ _NOT_A_NAME = re.compile(
 _TITLED = re.compile(rf"^\W*{_ONE_NAME}(?:\s+{_ONE_NAME}){{1,4}}\W*$", re.IGNORECASE)
 _PROPER = re.compile(r"^\W*[A-Z][^\W\d_'’]*(?:[\s'’-]+[A-Z][^\W\d_'’]*){1,3}\W*$")
 _PLAIN_ENGLISH = re.compile(
-    r"\W*(?:yes|yeah|yep|sure|ok|okay|of|go|no|nope|not|none|never|nothing|please|correct|right)\b",
+    r"\W*(?:yes|yeah|yep|sure|ok|okay|of|go|no|nope|not|none|never|nothing|please|correct|right)\b"
+    rf"|\W*(?:(?:{YES}|{NO})(?!\w)\W*)+$",
     re.IGNORECASE,
 )
+_CIVIL = re.compile(
+    r"^\W*(?:good (?:morning|afternoon|evening|night|day)|thanks?|thank you|thank u|hello|hey|"
+    r"(?:may )?god (?:bless|help|willing|is)|in ?sh?a?allah|as?salaa?m|it|why|call me later)\b"
+    r"|^(?:(?!name).)*\bpain\W*$",
+    re.IGNORECASE,
+)
+"""A greeting, thanks, a wish or a complaint, however it is written."""
 _PLAINLY = re.compile(r"^\W*(?:i am|just|only|simply)\s+", re.IGNORECASE)
 _SIGN_OFF = re.compile(
     r"\s+(?:x{1,3}|sir|madam|ma'am|mam|here|ji|speaking|please|is me|is my name|machan|bro|dear|po)\s*$",
@@ -113,15 +122,21 @@ def _name_line(text: str) -> str:
     return " " * a + plain[a:b] + " " * (len(plain) - b)
 
 
+def _sentence_of(line: str, text: str) -> str:
+    """The sentence of the text in which the line's words stand; the text where there are none."""
+    at = len(line) - len(line.lstrip())
+    spans = (one for one in SENTENCE.finditer(text) if one.start() <= at < one.end())
+    return next((one.group() for one in spans), text)
+
+
 def name_asked(field: Field, context: Context) -> Value | None:
     """The name of an answer; `None` where its words tell of something else."""
     said = name_free(field, context)
     if said is not None:
         return said
-    if context.others and corrects(context.text):
+    first = _name_line(without(context.text, context.others))
+    if context.others and corrects(_sentence_of(first, context.text)):
         return None
-    left = without(context.text, context.others)
-    first = _name_line(left)
     short = intact(short_answer(first, most=4), context.text)
     cut = _SIGN_OFF.search(str(short.value)) if short is not None else None
     if short is not None and cut is not None:
@@ -136,6 +151,6 @@ def name_asked(field: Field, context: Context) -> Value | None:
     places = [(one.start, one.end) for one in countries(first)]
     if places and not (proper and without(first, places).strip(" .,")):
         return None
-    if not proper and _NOT_A_NAME.search(first):
+    if _CIVIL.search(str(short.value)) or (not proper and _NOT_A_NAME.search(first)):
         return None
     return None if WHEN.search(first) else _named(short)

@@ -86,7 +86,7 @@ _AGE = tuple(
         rf"(?<![\w-])(?P<n>{_N})\s+years?\s+(?:young)\b",
         rf"\b(?:my|our|for)\s+(?:\w+\s+)?{RELATIVE},?\s+(?P<n>\d{{2}})(?![\w.,]*\d)(?!\s*(?:%|kgs?\b|k\b|lakh|usd\b|dollars?|pounds?|days?\b|weeks?\b|months?\b|years? (?:ago|back)\b|times\b))\b",
         r"(?:^|(?<=[.!?,;]\s))am\s+(?P<n>\d{2})(?=\s*(?:[.,;!\n]|$))",
-        r"\b(?:i|he|she) (?:have|has|got)\s+(?P<n>\d{2})\s+(?:years?|yrs?)\b(?!\s+(?:of|with|ago|back|exp\w*))",
+        r"\b(?:i|he|she) (?:have|has|got)\s+(?P<n>\d{2})\s+(?:years?|yrs?)(?=\s*(?:$|[.,;!?\n]|and\b|old\b))",
         r"\bnow at (?P<n>\d{2})(?=\s+(?:the|my|i|she|he|and|with)\b|\s*[,.!?])",
         r"\b(?:shes|hes|i'm a|im a)\s+(?P<n>\d{2})(?!\d|\s*(?:%|kg|km))",
         r"(?:عمري|عمرها|عمره)\s+(?P<n>[\d٠-٩]{1,3})",

@@ -185,9 +185,9 @@ def country_asked(field: Field, context: Context) -> Value | None:
     coded = country_code(context.text)
     if coded is not None:
         return Value(value=coded.value, start=coded.start, end=coded.end)
-    framed = _FRAMED.search(context.text)
+    framed = _FRAMED.search(without(context.text, context.others))
     if framed is not None and not _LIVED.search(_clause_before(context.text, framed.start())):
-        start, end = next(span for span in map(framed.span, "wah") if span != (-1, -1))
+        start, end = next(span for span in map(framed.span, "wabh") if span != (-1, -1))
         return Value(value=context.text[start:end], start=start, end=end)
     words = short_answer(without(context.text, context.others), most=3)
     again = context.state.get(field.id).asked > 1
@@ -196,11 +196,17 @@ def country_asked(field: Field, context: Context) -> Value | None:
     return words if again or str(words.value)[0].isupper() else None
 
 
+_MONTHS = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
 _FRAMED = re.compile(
-    r"\b(?:live|living|lives|stay|staying|stays|reside|residing|resident|based|settled|located|from)\s+(?:\w+\s+){0,2}?(?:in|at|near|of|outside|around|from)?\s*(?:the\s+)?"
-    r"(?P<w>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2})"
-    r"|(?:^|\s)(?:من|في)\s+(?P<a>[\u0600-\u06ff]{3,}(?:\s+ال[\u0600-\u06ff]+)?)"
-    r"|(?P<h>[\u0900-\u097f]{3,})\s+(?:में|से)\s+(?:रह|हूँ|हूं|हैं|है)"
+    r"(?:\b(?:live|living|lives|stay|staying|stays|reside|residing|resident|based|settled|located)\s+(?:\w+\s+){0,2}?(?:in|at|near|outside|around)"
+    r"|(?:^\W*|\b(?:[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)(?:['’]?m|['’]?s|['’]?re| am| is| are)? (?:originally |come |comes )?)[Ff]rom"
+    r"|\b(?:live|living|lives|stay|staying|stays))\s+(?:the\s+)?"
+    rf"(?P<w>(?!(?:Dr|Mr|Mrs|Ms|Miss|Prof)\b|{_MONTHS}\b)[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){{0,2}})"
+    r"|(?:^\W*|[أا]نا\s+|نحن\s+|[إا]حنا\s+)من\s+(?!فضلك|زمان)(?P<a>[\u0600-\u06ff]{3,}(?:\s+ال[\u0600-\u06ff]+)?)(?=\W*$|[.,،])"
+    r"|(?:عيش|سكن|مقيم\S*|ساكن\S*|عايش\S*)\s+في\s+(?P<b>[\u0600-\u06ff]{3,}(?:\s+ال[\u0600-\u06ff]+)?)"
+    r"|(?P<h>[\u0900-\u097f]{3,})\s+(?:में\s+रह|से\s+(?:हूँ|हूं|हैं))"
 )
 """A place by its frame: "we stay near Bhadrachalam", wherever that is."""
 

@@ -21,10 +21,8 @@ __all__ = [
 STAGES = ("procedure", "demographics", "medical", "financial")
 WORTH_ASKING = frozenset({"budget", "timeline_preference", "preferred_destination"})
 """Optional fields that are asked for; the others are only taken where they are offered."""
-STANDS = "stands"
-"""What is told of a case with a field: its question was put again at once."""
 TIMES = 2
-"""A field is asked for at most so often."""
+"""A field is asked for at most so often, unless the person asks what is needed."""
 
 
 def next_question(now: Situation, *, staged: bool = False) -> str:  # noqa: C901, PLR0911 - one order, readable as it stands
@@ -83,30 +81,23 @@ def _returning(now: Situation) -> str:
 
 
 def still_open(now: Situation) -> str | None:
-    """The question that stands: the person asked something, or said what is known, instead.
+    """The question that stands: the person asked something instead of answering.
 
-    It stands once: whoever goes on asking is answered, and the question returns at the end.
+    It counts as asked once more, so that no field is asked for oftener than `TIMES`.
     """
     asked = now.heard.before_asking
     if not asked or now.heard.reading.answered or now.heard.procedure:
         return None
-    if f"{STANDS}:{asked}" in now.case.told:
-        return None
     field = now.contract.field(asked)
-    if field is None or now.case.facts.get(asked).status != "asked":
+    held = now.case.facts.get(asked)
+    if field is None or held.status != "asked" or held.asked >= TIMES:
         return None
     said = now.heard
     flagged = any(
         one.kind.startswith("red_flag") and one.turn == now.case.facts.turn - 1
         for one in now.case.alerts
     )
-    turned = (
-        bool(said.signals.asks)
-        or said.signals.wants_person
-        or (said.reading.repeated and now.case.facts.get(asked).asked < TIMES)
-        or not said.text
-        or flagged
-    )
+    turned = bool(said.signals.asks) or said.signals.wants_person or not said.text or flagged
     return asked if turned and not now.heard.reading.said else None
 
 

@@ -17,7 +17,7 @@ from bedside.flows.intake.hear import Heard, hear
 from bedside.flows.intake.matcher import catalogue
 from bedside.flows.intake.needs import CaseUploads
 from bedside.flows.intake.phrases import SPOKEN
-from bedside.flows.intake.questions import STANDS, next_question, question_text, still_open
+from bedside.flows.intake.questions import next_question, question_text
 from bedside.flows.intake.reconcile import model_facts, reconcile
 from bedside.flows.intake.signals import signals
 from bedside.flows.intake.situation import Situation, situate
@@ -198,11 +198,9 @@ def reply(view: View[Case]) -> tuple[Reply, str]:
         return own, "rules"  # what is read back and agreed to is never a model's to word
     told: list[str] = []
     answer_parts(now, house=house, providers=providers, told=told)
-    fitted = manner.fit(said, now)
+    fitted = manner.fit(said, now, likely=wrote.draft.payload.suggested_next or "")
     lead = manner.disclosure(fitted.text, now)
-    asking = fitted.asking or (wrote.draft.payload.suggested_next or "" if fitted.question else "")
-    if now.contract.field(asking) is None:
-        asking = ""
+    asking = fitted.asking
     text = f"{lead} {fitted.text}".strip()
     if not fitted.question:
         question, asking = question_part(now, told, staged=staged, sample=house.sample)
@@ -261,11 +259,8 @@ def changes(view: View[Case]) -> tuple[Change, ...]:
     now, heard = situation(view), _heard(view)
     found, _by = reply(view)
     out = [*heard.changes, *now.changes]
-    repeats = found.asking == heard.before_asking and still_open(now) is not None
-    if found.asking and not found.asking.startswith("@") and not repeats:
+    if found.asking and not found.asking.startswith("@"):
         out.append(change(f"asked:{found.asking}", None))
-    if repeats:
-        out.append(change("told", f"{STANDS}:{found.asking}", op="add"))
     if not heard.flags:
         out.append(change("asking", found.asking))
     elif heard.reading.answered:
