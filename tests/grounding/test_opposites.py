@@ -80,20 +80,18 @@ def test_what_a_rule_concludes_of_an_entry_is_not_the_reverse_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    "text",
     [
-        (
-            "Flow increases on breathing in and decreases on breathing out [1].",
-            "The flow increases on breathing in and decreases on breathing out.",
-        ),
-        (
-            "Thrombectomy is recommended within 6 to 16 hours of the last known normal [1].",
-            "Thrombectomy is recommended within 6 to 16 hours of the last known normal.",
-        ),
+        "Acute myocarditis is common and chronic cardiomyopathy is rare.",
+        "Increase in flow across the valve during inspiration and decrease during expiration.",
+        "Decrease the temperature below 40 C, with the goal of reaching a normal range (36 C to 38 C).",
     ],
 )
-def test_no_words_are_the_reverse_of_themselves(said: str, written: str) -> None:
-    assert _kept(said, written, kind="guideline")
+def test_no_words_are_the_reverse_of_themselves(text: str) -> None:
+    assert _kept(text.replace(".", " [1]."), text, kind="guideline")
+
+
+def test_a_word_is_not_looked_for_inside_its_reverse() -> None:
     assert not _kept("Controlled diabetes [1].", "Uncontrolled diabetes.", kind="guideline")
 
 
