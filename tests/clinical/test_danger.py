@@ -291,3 +291,42 @@ def test_fear_that_explains_flinching_and_a_child_s_clothes_are_heard(
     message: str, danger: str
 ) -> None:
     assert danger in dangers(message)
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("message", "danger"),
+    [
+        ("I cut my wrist with a knife tonight.", "suicide"),
+        ("I keep burning my arm with the iron.", "suicide"),
+        ("I want to die in the surgery.", "suicide"),
+        ("I hope I die during the operation.", "suicide"),
+        ("I hope I die under the anaesthetic.", "suicide"),
+        ("Since my late wife went I want to be dead.", "suicide"),
+        ("I lost my husband to suicide and I want to join him.", "suicide"),
+        ("My husband took his own life and I want to follow him.", "suicide"),
+        ("If there's a name he doesn't know I pay for it.", "abuse"),
+        ("When his dinner is late I pay for it.", "abuse"),
+        ("He says you will pay for this.", "abuse"),
+        ("My face has been like this since lunch and my arm is weak.", "emergency"),
+    ],
+)
+def test_a_figure_or_a_loss_takes_no_danger_of_now_away(message: str, danger: str) -> None:
+    assert danger in dangers(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I cut my finger with the knife while cooking.",
+        "I cut my leg on the brambles.",
+        "Tell me honestly, could I die in surgery?",
+        "I'm scared I might die on the table.",
+        "I lost my brother to suicide and I'm walking a marathon for the charity.",
+        "My wife's late father beat his children, that's why she is gentle with ours.",
+        "I'll pay for it myself.",
+        "I get out of breath on stairs, have done since the winter.",
+    ],
+)
+def test_accidents_fears_losses_and_bills_are_no_danger(message: str) -> None:
+    assert dangers(message) == set()
