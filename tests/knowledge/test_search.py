@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from random import Random
 
@@ -22,6 +22,7 @@ from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
 from bedside.knowledge.ingest import embed_pending, ingest
 from bedside.knowledge.needs import Filters, SearchNeed
+from bedside.knowledge.question import prepare
 from bedside.knowledge.search import SHARED_TENANT, Knowledge
 from bedside.knowledge.writing import lacking, remove
 from bedside.language.stems import stems
@@ -127,6 +128,39 @@ def test_filters_apply_before_ranking_and_say_what_they_removed(
     assert set(ids(found)) == want
     ((_, removed),) = found.removed_by_filter
     assert removed == 4 - sum({"asthma": 2, "gout": 1, "bp": 1}[name] for name in want)
+
+
+def test_what_a_sign_suggests_counts_only_where_a_passage_bears_it(
+    room, doctor, library, clock
+) -> None:
+    """A word of what the curtain suggests ("retinal") is not what it suggests."""
+
+    def add(name: str, body: str) -> None:
+        uploads = [text(name, body)]
+        ingest(library, uploads, tenant="clinic", clock=clock, embedder=HashedEmbedder())
+
+    add("eyes.md", "# Retinal photographs\n\nRetinal photographs yearly.")
+    asked = need("curtain over the vision")
+    assert ids(room.search_now(doctor, asked)) == []
+    add("loose.md", "# Urgent\n\nRetinal detachment: refer today.")
+    assert ids(room.search_now(doctor, asked))[0] == "loose"
+
+
+def test_the_vocabulary_is_loaded_before_the_deadline_begins(library, doctor, clock) -> None:
+    loaded: list[int] = []
+
+    class Watching:
+        def now(self) -> datetime:
+            return clock.now()
+
+        def monotonic(self) -> float:
+            loaded.append(prepare.cache_info().currsize)
+            return clock.monotonic()
+
+    room = Knowledge(library, embedder=HashedEmbedder(), clock=Watching())
+    prepare.cache_clear()
+    room.search_now(doctor, need("gout"))
+    assert loaded[0] == 1
 
 
 def test_filters_that_leave_nothing_say_so(room, doctor) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from bedside.knowledge.concept import Concept, concepts
 from bedside.knowledge.sought import Sort, sought
 from bedside.language.stems import stems, words
 
-__all__ = ["Question", "read_question"]
+__all__ = ["Question", "prepare", "read_question"]
 
 _MOST_WORDS = 64
 _SPELT_FROM = {"abbreviation": 0.7, "lay": 0.7, "brand": 0.7, "sign": 0.4}
@@ -42,7 +43,8 @@ class Question:
     text with certain abbreviations, lay terms and suggested diagnoses spelt out, which is what gets
     embedded. `vector`
     has norm 1; `None` where no embedder serves. `names` are the words of the text as written;
-    `sorts` the sorts of sections that it asks for.
+    `sorts` the sorts of sections that it asks for; `suggested` the names, each once, that its signs
+    suggest to look under.
     """
 
     text: str
@@ -52,6 +54,7 @@ class Question:
     groups: tuple[frozenset[str], ...]
     names: frozenset[str]
     sorts: Sort = Sort.NONE
+    suggested: tuple[str, ...] = ()
     vector: NDArray[np.float32] | None = None
 
     @property
@@ -76,8 +79,16 @@ class Question:
         return replace(self, vector=vector)
 
 
-def read_question(text: str) -> Question:
+@functools.cache
+def prepare() -> None:
+    """Load the vocabulary that queries are read with, once in a process: a fifth of a second."""
+    read_question("paracetamol, a word and another")
+
+
+def read_question(text: str, *, among: Container[str] | None = None) -> Question:
     """Read a query; the vector is added by whoever has an embedder. Words after the 64th fall.
+
+    Of the diagnoses that its signs suggest those count that are `among` these; `None` takes all.
 
     Letters of other widths and marks that cannot be seen (zero-width spaces, directions) do not part a
     word from itself.
@@ -89,7 +100,11 @@ def read_question(text: str) -> Question:
     for stem in written:
         terms[stem] = terms.get(stem, 0.0) + 1.0
         groups.setdefault(stem, {stem})
-    expansions = expand(text, suggest=True)
+    expansions = [
+        one
+        for one in expand(text, suggest=True)
+        if one.kind != "sign" or among is None or one.replacement in among
+    ]
     things = concepts(text, terms, expansions)
     for thing in things:
         for other in thing.others:
@@ -112,6 +127,7 @@ def read_question(text: str) -> Question:
         groups=tuple(frozenset(group) for group in groups.values()),
         names=frozenset(words(text)),
         sorts=sought(text),
+        suggested=tuple(dict.fromkeys(one.replacement for one in expansions if one.kind == "sign")),
     )
 
 

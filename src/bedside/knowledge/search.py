@@ -23,12 +23,12 @@ from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
 from bedside.knowledge.near import Near, Outside, with_vectors
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
-from bedside.knowledge.question import Question, read_question
+from bedside.knowledge.question import Question, prepare, read_question
 from bedside.knowledge.rank import Ranked, rank
 from bedside.knowledge.respell import as_written, respelt, slips, unknown
 from bedside.knowledge.within import within
 from bedside.knowledge.writing import remove
-from bedside.language.stems import STOP_WORDS, stem, words
+from bedside.language.stems import STOP_WORDS, stem, stems, words
 from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 
@@ -97,6 +97,7 @@ class Knowledge:
             raise InvalidArgument("query", found="", want="some words")
         if need.corpus == "documents" and grant.patient is None:
             raise AccessDenied("search documents", need="a patient in the grant")
+        prepare()
         seconds = need.deadline_ms / 1000
         begun = self._clock.monotonic()
         searching = seconds - min(_RESERVE_MS / 1000, seconds * _RESERVE_SHARE)
@@ -125,6 +126,7 @@ class Knowledge:
 
         A large library is kept in a file for the next process. Returns how many chunks are held.
         """
+        prepare()
         tenants = list(dict.fromkeys([tenant, SHARED_TENANT]))
 
         def load(connection: Connection) -> int:
@@ -173,7 +175,7 @@ class Knowledge:
     def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
         meant = self._slips(grant, need)
         need = replace(need, query=respelt(need.query, meant))
-        question, degraded = self._question(need)
+        question, degraded = self._embedded(need, self._question(grant, need))
         near = self._near(grant, need, question)
         if near is not None and near.found is None:
             question, degraded = replace(question, vector=None), (*degraded, near.why)
@@ -205,8 +207,27 @@ class Knowledge:
             return None
         return outside.near(tenants, question, need.filters)
 
-    def _question(self, need: SearchNeed) -> tuple[Question, tuple[str, ...]]:
+    def _question(self, grant: Grant, need: SearchNeed) -> Question:
+        """The query as read. What its signs suggest counts where a passage is to be found under it.
+
+        A suggestion that nothing here bears would only draw what is unlike the words as asked.
+        """
         question = read_question(need.query)
+        if not question.suggested:
+            return question
+
+        def held(connection: Connection) -> set[str]:
+            lean = self._outside is not None and self._outside.serves(connection, _tenants(grant))
+            segments = self._segments(connection, grant, need, lean=lean)
+            return {
+                name
+                for name in question.suggested
+                if any(segment.holds_all(stems(name)) for segment in segments)
+            }
+
+        return read_question(need.query, among=self._store.read_now(held))
+
+    def _embedded(self, need: SearchNeed, question: Question) -> tuple[Question, tuple[str, ...]]:
         if need.retriever == "lexical":
             return question, ()
         if self._embedder is None:
@@ -349,7 +370,7 @@ class Knowledge:
         def read(connection: Connection) -> list[Hit]:
             return bulk_knowledge(
                 connection,
-                read_question(need.query),
+                read_question(need.query, among=()),
                 tenants=_tenants(grant),
                 filters=need.filters,
             )

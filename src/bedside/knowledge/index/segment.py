@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from hashlib import blake2b
@@ -177,6 +177,13 @@ class Segment:
             return self.chunks[:0], self.counts[:0]
         span = slice(self.offsets[place], self.offsets[place + 1])
         return self.chunks[span], self.counts[span]
+
+    def holds_all(self, terms: Iterable[str]) -> bool:
+        """Whether one living chunk holds every one of these stems."""
+        found = np.flatnonzero(self.alive)
+        for term in terms:
+            found = np.intersect1d(found, self.postings(term)[0])
+        return len(found) > 0
 
     def holding(self, term: str) -> int:
         """How many living chunks hold the stem."""
