@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ from bedside.knowledge.needs import SearchNeed
 from bedside.knowledge.respell import as_written, respelt, slips, unknown
 from bedside.knowledge.search import Knowledge
 from bedside.knowledge.writing import remove
+from bedside.language.slips import edits, one_slip
 from bedside.storage.store import Store
 from bedside.testing.embedder import HashedEmbedder
 
@@ -101,3 +103,10 @@ def test_a_word_that_came_since_the_last_search_is_no_slip(room, store, clock, d
     more = Upload(name="rare.md", data=b"# Rare\n\nPneumonja is the name of a village.")
     ingest(store, [more], tenant="clinic", clock=clock, embedder=EMBEDDER)
     assert first(room, doctor, "pneumonja") == "rare"
+
+
+def test_one_slip_is_one_edit_at_most():
+    texts = ["".join(letters) for size in range(5) for letters in product("abc", repeat=size)]
+    for one in texts[::3]:
+        for other in texts:
+            assert one_slip(one, other) == (edits(one, other) <= 1), (one, other)

@@ -38,23 +38,25 @@ def headed(
     asked = [(group, min(worth(stem) for stem in group)) for group in question.groups]
     whole = sum(weight for _, weight in asked)
 
-    @functools.cache
+    said_at_all = frozenset[str]().union(*question.groups)
+
     def alike(heading: str) -> float:
         own = _stems_of(heading)
-        shared = [(group & own, weight) for group, weight in asked if group & own]
-        if not shared:
+        if own.isdisjoint(said_at_all):
             return 0.0
+        shared = [(group & own, weight) for group, weight in asked if group & own]
         of_question = sum(weight for _, weight in shared) / whole
         said = frozenset[str]().union(*(stems_ for stems_, _ in shared))
         of_heading = sum(map(worth, sorted(said))) / sum(map(worth, sorted(own)))
         return math.sqrt(of_question * of_heading)
 
-    return np.array(
-        [
-            alike(segments[number].headings[int(segments[number].heading[chunk])])
-            for number, chunk in zip(places.segment.tolist(), places.chunk.tolist(), strict=True)
-        ]
-    )
+    found = np.zeros(len(places.chunk))
+    for number, segment in enumerate(segments):
+        here = np.flatnonzero(places.segment == number)
+        distinct, which = np.unique(segment.heading[places.chunk[here]], return_inverse=True)
+        scores = [alike(segment.headings[heading]) for heading in distinct.tolist()]
+        found[here] = np.array(scores, dtype=np.float64)[which]
+    return found
 
 
 @functools.lru_cache(maxsize=20_000)

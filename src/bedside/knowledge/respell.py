@@ -11,7 +11,7 @@ from bedside.clinical.drugs import class_of, generic_of
 from bedside.clinical.vocabulary import expand
 from bedside.knowledge.index.scoring import frequency
 from bedside.knowledge.index.segment import Segment
-from bedside.language.slips import edits
+from bedside.language.slips import one_slip
 from bedside.language.stems import STOP_WORDS, stem, words
 from bedside.storage.tables.source import chunk, source
 
@@ -61,7 +61,7 @@ def slips(
             name: segment
             for segment in segments
             for name in segment.spelt_like(own)
-            if edits(own, name) == 1 and segment.holding(name)
+            if one_slip(own, name) and segment.holding(name)
         }
         often = sorted(near, key=lambda name: (-frequency(segments, name), name))
         whole = (other for name in often for other in written(near[name], name))
@@ -79,7 +79,7 @@ def respelt(text: str, meant: Iterable[tuple[str, str]]) -> str:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    return edits(word.removesuffix("s"), other.removesuffix("s")) <= 1
+    return one_slip(word.removesuffix("s"), other.removesuffix("s"))
 
 
 def as_written(connection: Connection, segment: Segment, name: str) -> tuple[str, ...]:

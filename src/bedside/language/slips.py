@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["edits"]
+__all__ = ["edits", "one_slip"]
 
 
 def edits(one: str, other: str) -> int:
@@ -18,3 +18,16 @@ def edits(one: str, other: str) -> int:
             row.append(cost)
         before = last
     return row[-1]
+
+
+def one_slip(one: str, other: str) -> bool:
+    """Whether they are the same or one edit apart, told by where they first differ: `edits` <= 1."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if at is None:
+        return True
+    left, right = one[at:], other[at:]
+    if len(left) != len(right):
+        return left[1:] == right or left == right[1:]
+    return left[1:] == right[1:] or (left[:2] == right[1::-1] and left[2:] == right[2:])
