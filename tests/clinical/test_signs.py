@@ -132,3 +132,8 @@ def test_a_search_looks_under_the_suggested_diagnosis_too():
 def test_a_presentation_of_small_words_alone_is_refused():
     with pytest.raises(ValueError, match="small words alone"):
         Signs({"nothing": ["of the"]}, small=["of", "the"])
+
+
+def test_a_finding_that_is_a_name_of_its_own_suggests_no_other():
+    assert suggested("How to diagnose chondrocalcinosis?") == set()
+    assert suggested("chondrocalcinosis in the wrist on the film") == {"pseudogout"}

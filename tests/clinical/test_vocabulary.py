@@ -63,6 +63,18 @@ def test_an_abbreviation_that_is_also_a_word_keeps_its_capitals_in_the_plural():
         ("RA, swollen joints on methotrexate", "rheumatoid arthritis", "right atrium"),
         ("PE on CTPA", "pulmonary embolism", "physical examination"),
         ("PD catheter, dialysis", "peritoneal dialysis", "parkinson disease"),
+        (
+            "BPD, self harm and mood",
+            "borderline personality disorder",
+            "bronchopulmonary dysplasia",
+        ),
+        (
+            "CIN after contrast",
+            "contrast-induced nephropathy",
+            "cervical intraepithelial neoplasia",
+        ),
+        ("left AMA last night", "against medical advice", "antimitochondrial antibody"),
+        ("SAM with outflow obstruction", "systolic anterior motion", "severe acute malnutrition"),
     ],
 )
 def test_context_decides_an_ambiguous_abbreviation(text, meaning, other):
@@ -79,7 +91,19 @@ def test_an_ambiguous_abbreviation_without_context_gives_all_its_meanings_lightl
 
 @pytest.mark.parametrize(
     "text",
-    ["5 mg daily", "10 mm polyp", "all of it", "Ms Smith and Mr Jones", "a cap on it", "dr patel"],
+    [
+        "5 mg daily",
+        "10 mm polyp",
+        "all of it",
+        "Ms Smith and Mr Jones",
+        "a cap on it",
+        "dr patel",
+        "he has bled twice",
+        "a peep at it",
+        "it ain't so",
+        "RhD negative",
+        "act on it",
+    ],
 )
 def test_words_that_look_like_abbreviations_are_left_alone(text):
     assert expand(text) == ()
