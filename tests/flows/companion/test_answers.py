@@ -14,6 +14,7 @@ from house import House
 
 from bedside.core.ids import ActorId
 from bedside.flows.companion.beginning import tells, willing
+from bedside.flows.companion.gates import confirms_heard
 from bedside.flows.companion.hearing import feels_missed
 from bedside.flows.companion.mirror import to_other
 from bedside.flows.companion.observers import facts_by_rule
@@ -204,3 +205,24 @@ def test_markup_in_what_is_filled_in_is_drawn_and_not_live():
     )
     assert said == "So: You felt ‹i›left alone‹/i›, ‹img src=x onerror=y› 3 < 4 {other} ‹a"
     assert not active_content(said)
+
+
+@pytest.mark.requirement("CM-14")
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("Yes, that is right.", True),
+        ("Yes. Let's go on.", False),
+        ("Sure, next.", False),
+        ("Let's go on to the next thing.", False),
+        ("Yes, whatever.", False),
+        ("I do it all.", False),
+        ("I agree with nobody.", False),
+        ("Da never listened to me.", False),
+        ("Ja, aber nicht ganz.", False),
+    ],
+)
+def test_a_wish_to_get_on_is_no_confirmation_of_being_heard(text, opens):
+    stage = tables_of(None).stages[1]
+    state = Pair(shared=Shared(), mine=Mine(stage=1, since=9, asked="heard"))
+    assert confirms_heard(state, read(text, WORDS), stage) is opens

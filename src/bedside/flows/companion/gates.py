@@ -7,6 +7,7 @@ has named a need and the other agreed to it. A withdrawn share closes its gate a
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from bedside.flows.companion.reading import Said
@@ -20,6 +21,10 @@ KIND_OF: dict[int, Kind] = {2: "statement", 3: "need", 4: "agreement"}
 _LAST_OWN = 2
 _NO_ANSWER = frozenset({"ok", "okay", "k", "fine", "sure", "whatever", "if you say so"})
 """Said to go on, and no confirmation of being heard."""
+_ONWARD = re.compile(
+    r"(?:(?:ok|okay|sure|right|yes|yeah|fine)\W+)*(?:next\b|(?:let's|lets|let us) (?:just )?(?:go|move|get)\b|whatever\b|"
+    r"i do (?:it|this|that)\b|i agree with no)"
+)
 
 
 def stage_of(state: Pair, tables: Tables) -> Stage:
@@ -34,8 +39,9 @@ def stage_of(state: Pair, tables: Tables) -> Stage:
 
 
 def goes_along(said: Said) -> bool:
-    """Is a message no more than an "ok"?"""
-    return said.text.strip(" .!").lower() in _NO_ANSWER
+    """Is a message no more than an "ok", or a wish to get on?"""
+    plain = said.text.strip(" .!").lower().replace("’", "'")
+    return plain in _NO_ANSWER or bool(_ONWARD.match(plain))
 
 
 def confirms_heard(state: Pair, said: Said, stage: Stage) -> bool:
