@@ -167,6 +167,16 @@ def test_a_statement_of_absence_hides_no_recorded_allergy_and_stands_no_longer_w
     assert "Recorded allergies: Penicillin" in text
 
 
+@pytest.mark.parametrize("text", ["DNR?", "Is CPR to be given?", "summarise this patient"])
+def test_an_order_not_to_resuscitate_is_told_where_it_is_spoken_of(record, text):
+    line = "Cardiopulmonary resuscitation: DO NOT PERFORM, active order of 1 Jan 2024"
+    record.add("alerts", line, "Cardiopulmonary resuscitation", day="2024-01-01", status="active")
+    facts = record.build()
+    assert line in said(text, facts)
+    assert "matched to" not in said(text, facts)
+    assert line not in said("what is her blood pressure?", facts)
+
+
 @pytest.mark.requirement("CO-06")
 @pytest.mark.parametrize("mode", ["casual", "default"])
 @pytest.mark.parametrize(

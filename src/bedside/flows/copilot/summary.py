@@ -7,7 +7,7 @@ from datetime import date
 
 from bedside.flows.copilot.names import shown_name
 from bedside.flows.copilot.query import Entity
-from bedside.flows.copilot.tools.allergies import allergy_line
+from bedside.flows.copilot.tools.allergies import allergy_line, orders_against
 from bedside.flows.copilot.tools.events import is_active
 from bedside.flows.copilot.tools.person import age_on
 from bedside.flows.copilot.tools.readings import readings_of
@@ -58,6 +58,8 @@ def write_summary(record: RecordFacts, sheet: Sheet, *, today: date, words: int)
         most=most + 2,
     )
     _allergies(record, sheet)
+    if against := orders_against(record):
+        _line("Alerts", against, sheet, shown=lambda fact: fact.line.rstrip("."), most=most)
     if words <= _SHORT:
         return
     _results(record, sheet, most=3 if words <= _BRIEF else 8)

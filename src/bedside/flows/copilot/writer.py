@@ -49,6 +49,7 @@ from bedside.flows.copilot.standing import (
 from bedside.flows.copilot.steps import said_values
 from bedside.flows.copilot.summary import write_summary
 from bedside.flows.copilot.together import tell_together
+from bedside.flows.copilot.tools.allergies import warn_of_orders
 from bedside.flows.copilot.tools.answering import answer_into
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.family import tell_family
@@ -149,6 +150,7 @@ def _grounded(
     _supposed(view.request.text, sheet)
     _scored(view.request.text, sheet)
     tell_moving(view.request.text, parsed, record, sheet)
+    warned = warn_of_orders(view.request.text, record, sheet)
     for entity in entities:
         tell_conflicts(entity, record, sheet)
         tell_together(entity, record, sheet, tables=(view.opened.data or {}).get("interactions"))
@@ -161,7 +163,7 @@ def _grounded(
         _reason(entity, view, record, sheet)
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
-    told = parsed.topics == ("allergies",) and not entities
+    told = (parsed.topics == ("allergies",) or warned) and not entities
     if not (entities or bearing or overdue or told):
         told = tell_whole(view, record, sheet, limit, medicines=of_medicines)
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)

@@ -7,16 +7,27 @@ from collections.abc import Sequence
 
 from bedside.clinical.allergy import conflicts_with_allergy
 from bedside.clinical.drugs import drugs_in
+from bedside.clinical.vocabulary import expand
 from bedside.flows.copilot.names import matching
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.events import thing_name
 from bedside.flows.copilot.tools.sheet import Sheet, on_text, plain_name
+from bedside.language.stems import stems
 from bedside.record.needs import Fact, RecordFacts
 from bedside.record.rows import no_known_allergy, says_none_known
 
-__all__ = ["allergy_line", "answer_allergies", "named_in", "warn_of_alert", "warn_of_allergy"]
+__all__ = [
+    "allergy_line",
+    "answer_allergies",
+    "named_in",
+    "orders_against",
+    "warn_of_alert",
+    "warn_of_allergy",
+    "warn_of_orders",
+]
 
 
+_AGAINST = re.compile(r"\bDO NOT (?:PERFORM|GIVE)\b")
 _USUAL = {"", "active", "confirmed"}
 _OVER = {"resolved", "inactive"}
 
@@ -47,6 +58,27 @@ def warn_of_alert(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
         if not sheet.cites(fact):
             line = fact.line.rstrip(".").removeprefix("Alert: ")
             sheet.say(f"Alert: {line} {sheet.cite(fact)}.")
+
+
+def orders_against(record: RecordFacts) -> list[Fact]:
+    """The alerts that are orders not to give or do something, as the record's lines word them."""
+    return [fact for fact in record.of("alerts") if _AGAINST.search(fact.line)]
+
+
+def warn_of_orders(text: str, record: RecordFacts, sheet: Sheet) -> bool:
+    """Say an order not to do what the question speaks of, by its head word: "DNR?", "is CPR ...".
+
+    Returns:
+        True when one was said.
+    """
+    meant = set(stems(" ".join([text, *(one.replacement for one in expand(text))])))
+    said = False
+    for fact in orders_against(record):
+        head = stems(plain_name(fact).split(" of ")[0])[-1:]
+        if meant.intersection(head) and not sheet.cites(fact):
+            sheet.say(f"Alert: {fact.line.rstrip('.').removeprefix('Alert: ')} {sheet.cite(fact)}.")
+            said = True
+    return said
 
 
 def warn_of_allergy(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
