@@ -330,3 +330,15 @@ def test_a_figure_or_a_loss_takes_no_danger_of_now_away(message: str, danger: st
 )
 def test_accidents_fears_losses_and_bills_are_no_danger(message: str) -> None:
     assert dangers(message) == set()
+
+
+def test_the_colour_of_an_inhaler_and_its_use_at_times_are_no_danger() -> None:
+    for message in ("Uses blue inhaler at times", "blue pump for asthma", "On a blue inhaler."):
+        assert dangers(message) == set(), message
+    for message in (
+        "inhaler four times today and no better",
+        "on a blue inhaler and lips are blue",
+        "blue inhaler not helping",
+        "using blue inhaler every hour and no relief",
+    ):
+        assert "emergency" in dangers(message), message
