@@ -110,3 +110,14 @@ def test_one_slip_is_one_edit_at_most():
     for one in texts[::3]:
         for other in texts:
             assert one_slip(one, other) == (edits(one, other) <= 1), (one, other)
+
+
+def test_a_names_misspelling_is_read_as_no_other_word(room, store, clock, doctor):
+    def add(name: str, body: str) -> None:
+        uploads = [Upload(name=name, data=body.encode())]
+        ingest(store, uploads, tenant="clinic", clock=clock, embedder=EMBEDDER)
+
+    add("work.md", "# Work\n\nA migrant worker. Stones migrate.")
+    assert first(room, doctor, "migrane") != "work"
+    add("head.md", "# Head\n\nTriptans relieve migraine.")
+    assert first(room, doctor, "migranes") == "head"

@@ -124,7 +124,7 @@ class Lexicon(Generic[T]):
         tokens = words(text)
         read = [word for _, _, word in tokens]
         if repair:
-            read = [word if word in self._known else self._repaired(word) for word in read]
+            read = [word if word in self._known else self.repaired(word) for word in read]
         found: list[Match[T]] = []
         at = 0
         while at < len(tokens):
@@ -152,8 +152,11 @@ class Lexicon(Generic[T]):
             return Match(start=start, end=end, phrase=text[start:end], values=items, exact=exact)
         return None
 
-    def _repaired(self, word: str) -> str:
-        if len(word) < _REPAIR_MIN or not word.isalpha() or word in self._speech:
+    def repaired(self, word: str) -> str:
+        """The filed word that a folded word is a slip of, as `find` repairs it; else the word itself."""
+        if len(word) < _REPAIR_MIN or not word.isalpha():
+            return word
+        if word in self._speech or word in self._known:
             return word
         if word not in self._repairs:
             if len(self._repairs) >= _REMEMBERED:

@@ -13,7 +13,7 @@ from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.clinical.signs import sign_pack, signs
 from bedside.core.value import value
 
-__all__ = ["Expansion", "Kind", "canonical", "expand", "spellings", "vocabulary_packs"]
+__all__ = ["Expansion", "Kind", "canonical", "expand", "misspelt", "spellings", "vocabulary_packs"]
 
 Kind = Literal["abbreviation", "lay", "synonym", "spelling", "brand", "sign"]
 
@@ -128,6 +128,16 @@ def canonical(term: str) -> str:
 def spellings(word: str) -> tuple[str, ...]:
     """The American and British spellings of one word other than `word` itself, lower case."""
     return tuple(_respelt_word(word.casefold()))
+
+
+def misspelt(word: str) -> str | None:
+    """The one name of the vocabulary that a word nearly is ("migrane": "migraine"), lower case.
+
+    `None` where there is none, or several, and for a name itself.
+    """
+    folded = word.casefold()
+    name = _lexicon().repaired(folded)
+    return name if name != folded and _lexicon().get(name) else None
 
 
 def _step(asked: str, folded: str) -> str:

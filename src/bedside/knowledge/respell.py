@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlalchemy import Connection, func, select
 
 from bedside.clinical.drugs import class_of, generic_of
-from bedside.clinical.vocabulary import expand
+from bedside.clinical.vocabulary import expand, misspelt
 from bedside.knowledge.index.scoring import frequency
 from bedside.knowledge.index.segment import Segment
 from bedside.language.slips import one_slip
@@ -47,7 +47,8 @@ def slips(
 
     One letter changed, missing or too many, or two neighbours swapped, a plural's end aside; the first
     letter stays. Two slips would make other words of many ("hypo-", "hyper-"), and so would one in
-    what is left without endings ("retention", "recent"). A word with none so near stays as it is.
+    what is left without endings ("retention", "recent"). A word with none so near stays as it is, as does
+    a name's misspelling where the name is not here: "migrane" is no migrant.
 
     Args:
         text: The query.
@@ -57,11 +58,14 @@ def slips(
     found: list[tuple[str, str]] = []
     for word in unknown(text, segments):
         own = stem(word)
+        name_meant = misspelt(word)
         near = {
             name: segment
             for segment in segments
             for name in segment.spelt_like(own)
-            if one_slip(own, name) and segment.holding(name)
+            if one_slip(own, name)
+            and segment.holding(name)
+            and (name_meant is None or name == stem(name_meant))
         }
         often = sorted(near, key=lambda name: (-frequency(segments, name), name))
         whole = (other for name in often for other in written(near[name], name))
