@@ -563,6 +563,15 @@ def test_a_type_of_something_else_and_years_in_work_tell_of_no_illness_and_no_ag
     assert read("I have 62 years", asked="age")["age"] == 62
 
 
+def test_how_long_something_lasts_is_no_age_and_a_sound_organ_no_illness() -> None:
+    assert read("yes, 20 years", "CABG", asked="smoker") == {"smoker": True}
+    assert "age" not in read("diabetes, 12 years", asked="key_comorbidities")
+    assert read("58 yrs, male")["age"] == 58
+    assert "key_comorbidities" not in read("my prostate is fine")
+    first = read("this is the first bypass", "CABG", asked="previous_heart_surgery")
+    assert first["previous_heart_surgery"] is False
+
+
 def test_a_question_that_returned_is_not_asked_a_third_time_over_what_was_known() -> None:
     seat = Seat("thrice")
     seat.send("I need a left knee replacement for me")

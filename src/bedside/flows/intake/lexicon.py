@@ -207,8 +207,17 @@ def country_words(name: str, language: str) -> str:
 def conditions(text: str) -> tuple[Found, ...]:
     """The illnesses that the text names, whether affirmed or denied; overlapping names once."""
     return tuple(
-        one for one in _index("conditions").find(text) if not _OTHER_TYPE.match(text, one.start)
+        one
+        for one in _index("conditions").find(text)
+        if not (_OTHER_TYPE.match(text, one.start) or _SOUND.match(text, one.start))
     )
+
+
+_SOUND = re.compile(
+    r"(?:prostate|kidneys?)(?:,? (?:is|are|was|were|checked|tests?|all|both|quite|perfectly))*,? (?:fine|ok(?:ay)?|normal|good|healthy)\b",
+    re.IGNORECASE,
+)
+"""An organ that stands for its illness, and is well."""
 
 
 _OTHER_TYPE = re.compile(

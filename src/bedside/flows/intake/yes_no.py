@@ -193,7 +193,7 @@ def _yes_or_no(field: Field, said: str) -> bool | None:
 
 _FIRST = re.compile(
     r"^\W*(?:(?:it|this|that)(?:'s|’s| is| will be| would be)?\s+)?(?:(?:only|just|my|our|her|his|the|very)\s+)*"
-    r"first (?:time|one|ever|attempt|cycle|go)(?: only| ever)?\W*$|^\W*(?:(?:नहीं|यह|ये|لا|هذه|هذي|pehli|ye)\W+)*(?:पहली बार|أول مرة|اول مرة|أول مره|اول مره|baar?)",
+    r"first (?:time|one|ever|attempt|cycle|go|bypass|surgery|operation)(?: only| ever)?\W*$|^\W*(?:(?:नहीं|यह|ये|لا|هذه|هذي|pehli|ye)\W+)*(?:पहली बार|أول مرة|اول مرة|أول مره|اول مره|baar?)",
     re.IGNORECASE,
 )
 """It would be the first: there was none before."""
