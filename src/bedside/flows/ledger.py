@@ -32,7 +32,8 @@ from bedside.storage.store import Store
 
 __all__ = ["Ledger", "Pinned", "message_item", "to_its_end"]
 
-S, T = TypeVar("S"), TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 _POLL_SECONDS = 0.05
 _MARKER = re.compile(r"\s?\[\d{1,4}\]")  # yesterday's [3] must not mean today's
 
