@@ -583,19 +583,3 @@ def test_a_question_that_returned_is_not_asked_a_third_time_over_what_was_known(
             break
     assert times == 2
     assert seat.send("This is for me.").asked != asked
-
-
-@pytest.mark.parametrize(
-    ("text", "asked", "field", "value"),
-    [
-        ("bhai papa ka knee replacement karwana hai", "", "who", "carer"),
-        ("dono ghutne", "procedure_side", "procedure_side", "both"),
-        ("khud se denge", "", "funding_source", "self"),
-        ("papa ka knee kharab hai, papa 68 years ke hain", "", "age", 68),
-        ("hum Pune se hai", "", "country_of_residence", "India"),
-        ("actually left only, doctor said right is ok for now", "", "procedure_side", "left"),
-    ],
-)
-def test_hindi_in_latin_letters_is_read(text: str, asked: str, field: str, value: str) -> None:
-    assert read(text, asked=asked)[field] == value
-    assert signals("bp aur sugar. total kharcha kya hai").asks == ("cost",)

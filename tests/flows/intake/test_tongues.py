@@ -10,8 +10,10 @@ from bedside.evals.intake_seat import Seat
 from bedside.evals.intake_simulate import topic_of
 from bedside.flows.intake.needs import Upload
 from bedside.flows.intake.phrases import joined, provider_name
+from bedside.flows.intake.signals import signals
 from bedside.sop.find import find
 from bedside.sop.red_flags import emergency_text, red_flags
+from bedside.testing.intake_kit import read
 
 PEOPLE = {
     "ar": {
@@ -201,3 +203,19 @@ def test_an_emergency_text_is_said_again_in_the_language_that_is_chosen_after_it
     after = seat.send("(language)", language="hi", act=("language", "hi"))
     assert after.body["red_flags"]
     assert "फ़ोन" in after.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "field", "value"),
+    [
+        ("bhai papa ka knee replacement karwana hai", "", "who", "carer"),
+        ("dono ghutne", "procedure_side", "procedure_side", "both"),
+        ("khud se denge", "", "funding_source", "self"),
+        ("papa ka knee kharab hai, papa 68 years ke hain", "", "age", 68),
+        ("hum Pune se hai", "", "country_of_residence", "India"),
+        ("actually left only, doctor said right is ok for now", "", "procedure_side", "left"),
+    ],
+)
+def test_hindi_in_latin_letters_is_read(text: str, asked: str, field: str, value: str) -> None:
+    assert read(text, asked=asked)[field] == value
+    assert signals("bp aur sugar. total kharcha kya hai").asks == ("cost",)
