@@ -23,7 +23,7 @@ from bedside.knowledge.embed.minilm import MiniLM
 from bedside.knowledge.embed.protocol import Embedder
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
-from bedside.knowledge.question import Question, read_question
+from bedside.knowledge.question import Question, borne, read_question
 from bedside.knowledge.rank import rank
 from bedside.language.sections import sections
 
@@ -117,16 +117,6 @@ def run(
     model = embedder or MiniLM(cache=cache)
     asked = pairs()
     collection = library(data)
-    questions = [read_question(pair.situation) for pair in asked]
-    vectors = cached_vectors(
-        [question.spoken for question in questions],
-        model,
-        "query",
-        cache=cache,
-        name=collection.name,
-        tell=tell,
-    )
-    ready = [q.with_vector(v) for q, v in zip(questions, vectors, strict=True)]
     result: dict[str, Any] = {
         "model": model.id,
         "documents": len(collection.documents),
@@ -136,6 +126,16 @@ def run(
     for name, headings in (("with_heading_path", True), ("without_heading_path", False)):
         paths: dict[str, str] = {}
         segment = build(collection, model, cache=cache, tell=tell, headings=headings, paths=paths)
+        questions = [borne(read_question(pair.situation), [segment]) for pair in asked]
+        vectors = cached_vectors(
+            [question.spoken for question in questions],
+            model,
+            "query",
+            cache=cache,
+            name=collection.name,
+            tell=tell,
+        )
+        ready = [q.with_vector(v) for q, v in zip(questions, vectors, strict=True)]
         measured = {
             retriever: _measured(asked, ready, segment, paths, retriever, model.threshold)
             for retriever in RETRIEVERS

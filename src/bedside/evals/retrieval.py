@@ -24,7 +24,7 @@ from bedside.knowledge.index.entry import Document, Entry
 from bedside.knowledge.index.rows import is_aside
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
-from bedside.knowledge.question import read_question
+from bedside.knowledge.question import borne, read_question
 from bedside.knowledge.rank import rank
 from bedside.knowledge.sought import sort_of
 from bedside.knowledge.words import count_words, pack
@@ -278,7 +278,10 @@ def measure(
     Queries are halved by place; every choice of the ranking was made on the even half (0, 2, ...),
     so the odd half tells what a choice is worth (docs/decisions/0007).
     """
-    asked = [(key, read_question(" ".join(text.split()))) for key, text in collection.queries]
+    asked = [
+        (key, borne(read_question(" ".join(text.split())), [segment]))
+        for key, text in collection.queries
+    ]
     vectors = cached_vectors(
         [question.spoken for _, question in asked],
         embedder,

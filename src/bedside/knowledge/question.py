@@ -6,7 +6,7 @@ import functools
 import math
 import re
 import unicodedata
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from bedside.clinical.vocabulary import expand
 from bedside.core.value import value
 from bedside.knowledge.concept import Concept, concepts
+from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.sought import Sort, sought
 from bedside.language.stems import stems, words
 
-__all__ = ["Question", "prepare", "read_question"]
+__all__ = ["Question", "borne", "prepare", "read_question"]
 
 _MOST_WORDS = 64
 _SPELT_FROM = {"abbreviation": 0.7, "lay": 0.7, "brand": 0.7, "sign": 0.4}
@@ -129,6 +130,21 @@ def read_question(text: str, *, among: Container[str] | None = None) -> Question
         sorts=sought(text),
         suggested=tuple(dict.fromkeys(one.replacement for one in expansions if one.kind == "sign")),
     )
+
+
+def borne(question: Question, segments: Sequence[Segment]) -> Question:
+    """The question with those of its suggestions that one passage of the library bears, all words of it.
+
+    A suggestion that nothing here bears would only draw what is unlike the words as asked.
+    """
+    if not question.suggested:
+        return question
+    found = {
+        name
+        for name in question.suggested
+        if any(segment.holds_all(stems(name)) for segment in segments)
+    }
+    return read_question(question.text, among=found)
 
 
 def _plain(text: str) -> str:

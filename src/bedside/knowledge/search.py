@@ -23,12 +23,12 @@ from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.index.snapshot import Snapshots
 from bedside.knowledge.near import Near, Outside, with_vectors
 from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
-from bedside.knowledge.question import Question, prepare, read_question
+from bedside.knowledge.question import Question, borne, prepare, read_question
 from bedside.knowledge.rank import Ranked, rank
 from bedside.knowledge.respell import as_written, respelt, slips, unknown
 from bedside.knowledge.within import within
 from bedside.knowledge.writing import remove
-from bedside.language.stems import STOP_WORDS, stem, stems, words
+from bedside.language.stems import STOP_WORDS, stem, words
 from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 
@@ -208,24 +208,16 @@ class Knowledge:
         return outside.near(tenants, question, need.filters)
 
     def _question(self, grant: Grant, need: SearchNeed) -> Question:
-        """The query as read. What its signs suggest counts where a passage is to be found under it.
-
-        A suggestion that nothing here bears would only draw what is unlike the words as asked.
-        """
+        """The query as read. What its signs suggest counts where a passage is to be found under it."""
         question = read_question(need.query)
         if not question.suggested:
             return question
 
-        def held(connection: Connection) -> set[str]:
+        def held(connection: Connection) -> Question:
             lean = self._outside is not None and self._outside.serves(connection, _tenants(grant))
-            segments = self._segments(connection, grant, need, lean=lean)
-            return {
-                name
-                for name in question.suggested
-                if any(segment.holds_all(stems(name)) for segment in segments)
-            }
+            return borne(question, self._segments(connection, grant, need, lean=lean))
 
-        return read_question(need.query, among=self._store.read_now(held))
+        return self._store.read_now(held)
 
     def _embedded(self, need: SearchNeed, question: Question) -> tuple[Question, tuple[str, ...]]:
         if need.retriever == "lexical":
