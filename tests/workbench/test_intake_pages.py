@@ -150,6 +150,7 @@ def test_the_desk_puts_first_who_needs_a_person_and_shows_where_each_field_is_fr
     row = first.locator(f'a[href="/coordinator/{case}"]')
     assert "WANTS TO TALK TO A PERSON" in row.inner_text().upper()
     row.click()
+    desk.wait_for_load_state()
     age = desk.locator('tr[data-field="age"]')
     assert "61" in age.inner_text()
     assert "P turn" in age.inner_text()
