@@ -202,3 +202,17 @@ def test_an_order_not_to_give_a_medicine_is_told_wherever_it_is_asked_about(reco
     facts = record.build()
     for text in ("is she on ibuprofen?", "can I give her ibuprofen?", "any alerts?"):
         assert "DO NOT GIVE" in said(text, facts)
+
+
+def test_allergies_of_one_sort_are_not_listed_as_all_of_them(record):
+    asked = "which food allergies does she have"
+    assert COPILOT.answer(turn(asked, record.build())).text.startswith("No allergies are recorded.")
+    for name in ("Allergy to peanuts", "Allergy to grass pollen"):
+        record.add("allergies", f"{name}: allergy, active", name, day="2015-10-15", status="active")
+    assert COPILOT.answer(turn(asked, record.build())) is None
+    assert "2 allergies recorded" in COPILOT.answer(turn("allergies?", record.build())).text
+
+
+def test_a_combined_medicine_is_found_by_its_brand(record):
+    medicine(record, "Yaz 28 Day Pack", "stopped", "2013-03-02")
+    assert "in the past: Yaz 28 Day Pack" in said("is she on Yaz?", record.build())

@@ -166,3 +166,32 @@ def test_any_text_at_all_is_read_without_an_error(text):
 def test_one_word_that_is_not_understood_stops_every_rule(word):
     for text in ("latest HbA1c", "is she on warfarin", "problem list", "allergies"):
         assert read(f"{text} {word}") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what dose of warfarin and how often?",  # no count of its orders
+        "is he on vitamin D or calcium as well as the alendronate?",  # not the results
+        "does he take potassium or sodium chloride",
+        "what is he taking for his heart rate",
+        "what did she overdose on?",  # that she did was known
+        "does she smoke and how much",
+        "is he up to date with meningitis jabs",
+    ],
+)
+def test_a_rule_leaves_what_it_would_pass_over(text):
+    assert parse(text, today=TODAY).queries == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how many times was warfarin prescribed?",
+        "is he on ramipril and what's his potassium",
+        "what data is there on potassium",
+        "when was his last BP taken",
+    ],
+)
+def test_a_rule_still_takes_what_it_answers_whole(text):
+    assert parse(text, today=TODAY).queries

@@ -450,7 +450,7 @@ def _any_phrase(phrases: Iterable[frozenset[str]], words: frozenset[str]) -> boo
 def matching(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
     """The entries that are the named thing, in the given order."""
     if entity.kind == "drug" and not entity.key.startswith("record:"):
-        wanted = frozenset(entity.key.split("-")) if "-" in entity.key else frozenset({entity.key})
+        wanted = _ingredients(entity.key) or frozenset({entity.key})
         kin = frozenset(drugs_in([entity.key]))  # "penicillin" says any of them
         return [
             fact

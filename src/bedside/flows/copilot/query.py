@@ -162,7 +162,8 @@ class Query:
     """One thing to look up. `last` is "the last so many", `None` where not asked.
 
     `visit` is a class of encounter or "", `field` one of the person's own data ("age"), or
-    what is asked besides of a visit ("who", "why") or a procedure ("found": what it showed), `unit` the one asked for as UCUM writes it, ""
+    what is asked besides of a visit ("who", "why") or a procedure ("found": what it showed), or
+    "sort" where only the allergies of one sort are, `unit` the one asked for as UCUM writes it, ""
     where none was. With an `anchor` the window is found in the record.
     """
 

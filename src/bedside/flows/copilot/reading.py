@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any, cast
 
 from bedside.core.value import value
-from bedside.flows.copilot.following import followed, goes_on, has_pronoun
+from bedside.flows.copilot.following import followed, goes_on, has_pronoun, of_that_time
 from bedside.flows.copilot.lexicon import Lexicon
 from bedside.flows.copilot.names import panel_members
 from bedside.flows.copilot.query import Anchor, Entity, EntityKind, Parsed, Query, Threshold, Window
@@ -47,6 +47,22 @@ _GIVEN_FOR = re.compile(
 )
 """What was taken for a problem, and not whether there was one: "what did she get for the gout?"."""
 _LEVEL = re.compile(r"\W+(?:levels?|concentrations?|troughs?)\b", re.IGNORECASE)
+_SWALLOWED = re.compile(
+    r"\b(?:is|are|was|were|been)\s+(?:(?!there\b)\w+\s+){1,3}on\b|\btak(?:e|es|ing)\b|\bprescri"
+    r"|\breceiv|\b(?:was|were|been|being)\s+(?:\w+\s+){0,2}given\b|\bput on\b",
+    re.IGNORECASE,
+)
+_HOW_OFTEN = re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE)
+_PARTS = re.compile(
+    r"\bhow many (?:\w+ )?(?:stitch|suture|stent|graft|polyp|staple)", re.IGNORECASE
+)
+_HOW_MUCH = re.compile(r"\bhow (?:much|heavily)\b", re.IGNORECASE)
+_OF_ONE_SORT = re.compile(r"\b(?:food|drug|medication)\s+(?:allerg|intoleran)", re.IGNORECASE)
+_STRANDED = re.compile(
+    r"\b(?:what|which|who|whom)\b.+\b(?:on|of|from|with|to|by|in|at)\W*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a problem's own word stands in relation to: "what did she overdose on?"."""
 _MOST_COUNTED = 50
 
 
@@ -122,7 +138,12 @@ def parse(
         return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))
     if unknown or not sure or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    if _MEANING.search(text) or _of_a_level(text, clauses):
+    if (
+        (before and of_that_time(text, clauses))
+        or _MEANING.search(text)
+        or _of_a_level(text, clauses)
+        or _as_medicine(text, clauses)
+    ):
         return parsed
     if _GIVEN_FOR.search(text):
         clauses = [
@@ -138,7 +159,7 @@ def parse(
             return parsed
         queries += made
     distinct = _turned(text, _without_members(_once(queries)))
-    if len(distinct) > _MOST_QUERIES:
+    if len(distinct) > _MOST_QUERIES or any(_passes_over(text, query) for query in distinct):
         return parsed
     return replace(parsed, queries=distinct)
 
@@ -156,6 +177,31 @@ def _of_a_level(text: str, clauses: Sequence[Clause]) -> bool:
     return any(
         (at := low.find(said)) >= 0 and _LEVEL.match(low[at + len(said) :]) for said in drugs
     )
+
+
+def _as_medicine(text: str, clauses: Sequence[Clause]) -> bool:
+    """True of "is he on vitamin D or calcium?": taken, though results have the same names."""
+    return _SWALLOWED.search(text) is not None and any(
+        bool(part.verbs & {"on", "take"})
+        and any(group[0].kind in {"analyte", "panel"} for group in part.entities)
+        and not any(one.kind in {"drug", "drug_class"} for group in part.entities for one in group)
+        for part in clauses
+    )
+
+
+def _passes_over(text: str, query: Query) -> bool:
+    """True where the query leaves out what the sentence asks of its subject.
+
+    How often a medicine is taken is no count of its orders, how many stitches were put in no count
+    of suturings, how much is smoked no status, and "what did she overdose on" knows that she did.
+    """
+    if query.topic == "medications" and query.ask == "count":
+        return _HOW_OFTEN.search(text) is not None
+    if query.topic == "procedures" and query.ask == "count":
+        return _PARTS.search(text) is not None
+    if query.entity is not None and query.entity.key == "smoking status":
+        return _HOW_MUCH.search(text) is not None
+    return query.topic == "conditions" and query.ask == "any" and _STRANDED.search(text) is not None
 
 
 def _is_problem(clause: Clause) -> bool:
@@ -187,6 +233,11 @@ def _turned(text: str, queries: tuple[Query, ...]) -> tuple[Query, ...]:
         if not named or any(query.ask != "any" for query in queries):
             return ()
         return tuple(replace(query, ask="why") for query in queries)
+    if _OF_ONE_SORT.search(text):
+        queries = tuple(
+            replace(query, field="sort") if query.topic == "allergies" else query
+            for query in queries
+        )
     if not _SHOWED.search(text):
         return queries
     return tuple(

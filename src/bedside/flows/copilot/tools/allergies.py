@@ -107,7 +107,12 @@ def _listed(facts: Sequence[Fact], sheet: Sheet) -> None:
 
 
 def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
-    """List allergies, or answer for one substance."""
+    """List allergies, or answer for one substance.
+
+    Returns:
+        False where those of one sort (foods, medicines) are asked and some are recorded: the record
+        does not say reliably which are of it.
+    """
     facts, denials = _parted(record)
     if query.entity is not None:
         return _one(query.entity, record, sheet)
@@ -122,6 +127,8 @@ def answer_allergies(query: Query, record: RecordFacts, sheet: Sheet) -> bool:
         stated = next(filter(no_known_allergy, denials), denials[0])
         sheet.say(f"No known allergies, as positively recorded: {stated.line} {sheet.cite(stated)}")
         return True
+    if facts and query.field == "sort":
+        return False
     if facts:
         noun = "allergy" if len(facts) == 1 else "allergies"
         sheet.count(f"{len(facts)} {noun} recorded:")

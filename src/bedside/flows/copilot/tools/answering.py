@@ -45,7 +45,7 @@ def answer_into(
     """Write the answers of all queries; `False` when one of them has no exact answer."""
     for query in queries:
         before = len(sheet.lines)
-        if not query.field:
+        if not query.field or query.topic == "allergies":
             sheet.gap()
         if query.anchor is not None:
             settled = anchored(query, record, sheet)
