@@ -115,8 +115,7 @@ def opposed(
         memo: The readings of this answer and its sources.
         computed: What rules concluded: their words of the same thing may be said, too.
     """
-    same = re.compile(rf"(?<![\w-]){re.escape(said.text.strip(' .;'))}(?![\w-])", re.IGNORECASE)
-    if any(same.search(text.text) for text in written):
+    if any(_stands_in(said.text.strip(" .;").lower(), text.text.lower()) for text in written):
         return None  # no words are the reverse of themselves
     return (
         _by_words(said, written, computed, memo)
@@ -133,6 +132,17 @@ def alike(said: Read, written: Sequence[Read]) -> set[str]:
         for mine in _found(said)
         if any(mine.axis == one.axis and _agree(mine, one) for one in theirs)
     }
+
+
+def _stands_in(words: str, text: str) -> bool:
+    """Whether the words stand in the text, whole: no letter, digit or hyphen goes on at either end."""
+    at = text.find(words)
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + len(words) : at + len(words) + 1]
+        if not any(one.isalnum() or one in "-_" for one in around):
+            return True
+        at = text.find(words, at + 1)
+    return False
 
 
 # ---- words --------------------------------------------------------------------------------------
