@@ -178,6 +178,10 @@ def test_one_word_that_is_not_understood_stops_every_rule(word):
         "what did she overdose on?",  # that she did was known
         "does she smoke and how much",
         "is he up to date with meningitis jabs",
+        "has he completed HPV",
+        "is the paralysis complete?",
+        "paralysis incomplete?",  # no slip of "complete"
+        "is the angina unstable",
     ],
 )
 def test_a_rule_leaves_what_it_would_pass_over(text):
@@ -195,3 +199,21 @@ def test_a_rule_leaves_what_it_would_pass_over(text):
 )
 def test_a_rule_still_takes_what_it_answers_whole(text):
     assert parse(text, today=TODAY).queries
+
+
+def test_care_plans_ever_had_are_counted_with_those_that_ended():
+    (asked,) = parse("how many care plans has she had", today=TODAY).queries
+    assert (asked.ask, asked.status) == ("count", "any")
+    (asked,) = parse("how many care plans", today=TODAY).queries
+    assert asked.status == "active"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("how many stitches did he get?", False), ("how many colonoscopies?", True)]
+)
+def test_what_a_procedure_put_in_is_no_count_of_the_procedure(text, count):
+    assert bool(parse(text, today=TODAY).queries) is count
+
+
+def test_a_night_in_hospital_is_no_slip_of_a_problem():
+    assert not parse("how many times in hospital overnight?", today=TODAY).entities

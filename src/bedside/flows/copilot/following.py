@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bedside.flows.copilot.reading import Clause
 
-__all__ = ["followed", "goes_on", "has_pronoun", "questions_before"]
+__all__ = ["followed", "goes_on", "has_pronoun", "of_that_time", "questions_before"]
 
 _MOST_BACK = 3
 _MOST_SUBJECTS = 3
 _AND = re.compile(r"\s*(?:and|&|what about|how about|what of)\b", re.IGNORECASE)
+_THEN = re.compile(r"\bthen\W*\Z", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|its|that|this|them|those|these)\b", re.IGNORECASE)
 
 
@@ -27,6 +28,11 @@ def questions_before(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 def has_pronoun(text: str) -> bool:
     """True where "it" or "them" may stand for what was spoken of."""
     return _IT.search(text) is not None
+
+
+def of_that_time(text: str, clauses: Sequence[Clause]) -> bool:
+    """True of "and her BMI then?" where no clause has the time that was spoken of."""
+    return _THEN.search(text) is not None and not any(clause.window for clause in clauses)
 
 
 def goes_on(text: str, clauses: Sequence[Clause]) -> bool:

@@ -162,9 +162,13 @@ def _known(word: str, record: Lexicon | None) -> bool:
 
 
 def _repair(word: str) -> str:
-    """The one word that is a slip away, when the lexicons agree on it; else as typed."""
+    """The one word that is a slip away, when the lexicons agree on it; else as typed.
+
+    A word with letters before it is no slip of it but mostly its contrary: "incomplete".
+    """
     near = {fixed for one in (lexicon(), analyte_lexicon()) if (fixed := one.repaired(word))}
-    return near.pop() if len(near) == 1 else word
+    one = near.pop() if len(near) == 1 else word
+    return word if word.endswith(one) and word[0] != one[0] else one
 
 
 def is_misread(word: str) -> bool:

@@ -52,17 +52,17 @@ _SWALLOWED = re.compile(
     r"|\breceiv|\b(?:was|were|been|being)\s+(?:\w+\s+){0,2}given\b|\bput on\b",
     re.IGNORECASE,
 )
-_HOW_OFTEN = re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE)
-_PARTS = re.compile(
-    r"\bhow many (?:\w+ )?(?:stitch|suture|stent|graft|polyp|staple)", re.IGNORECASE
-)
+_NO_COUNT = {
+    "medications": re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE),
+    "procedures": re.compile(r"\bhow many (?:stitch|suture|stent|graft|staple)", re.IGNORECASE),
+}
 _HOW_MUCH = re.compile(r"\bhow (?:much|heavily)\b", re.IGNORECASE)
+_COMPLETE = re.compile(r"\bcompleted?\b(?!\s+(?:list|history|record|vacc|immuni))", re.IGNORECASE)
 _OF_ONE_SORT = re.compile(r"\b(?:food|drug|medication)\s+(?:allerg|intoleran)", re.IGNORECASE)
 _STRANDED = re.compile(
     r"\b(?:what|which|who|whom)\b.+\b(?:on|of|from|with|to|by|in|at)\W*\Z",
     re.IGNORECASE | re.DOTALL,
 )
-"""What a problem's own word stands in relation to: "what did she overdose on?"."""
 _MOST_COUNTED = 50
 
 
@@ -121,11 +121,10 @@ def parse(
         named = not any(part.topics for part in _clauses(about))
         sure = named or not any(map(_unknown, about))
         if goes_on(text, clauses) or not unknown:
-            clauses, was = (
-                followed(text, _meant(text, pieces, clauses, about), _clauses(about)),
-                clauses,
-            )
+            was = clauses
+            clauses = followed(text, _meant(text, pieces, was, about), _clauses(about))
             sure = sure or clauses == was
+        sure = sure and not of_that_time(text, clauses)
     parsed = Parsed(
         unknown=unknown,
         entities=_entities(clauses),
@@ -138,12 +137,7 @@ def parse(
         return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))
     if unknown or not sure or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    if (
-        (before and of_that_time(text, clauses))
-        or _MEANING.search(text)
-        or _of_a_level(text, clauses)
-        or _as_medicine(text, clauses)
-    ):
+    if _MEANING.search(text) or _of_a_level(text, clauses) or _as_medicine(text, clauses):
         return parsed
     if _GIVEN_FOR.search(text):
         clauses = [
@@ -190,18 +184,14 @@ def _as_medicine(text: str, clauses: Sequence[Clause]) -> bool:
 
 
 def _passes_over(text: str, query: Query) -> bool:
-    """True where the query leaves out what the sentence asks of its subject.
-
-    How often a medicine is taken is no count of its orders, how many stitches were put in no count
-    of suturings, how much is smoked no status, and "what did she overdose on" knows that she did.
-    """
-    if query.topic == "medications" and query.ask == "count":
-        return _HOW_OFTEN.search(text) is not None
-    if query.topic == "procedures" and query.ask == "count":
-        return _PARTS.search(text) is not None
-    if query.entity is not None and query.entity.key == "smoking status":
-        return _HOW_MUCH.search(text) is not None
-    return query.topic == "conditions" and query.ask == "any" and _STRANDED.search(text) is not None
+    """True where a query leaves out what is asked: how often taken, how many stitches, how much."""
+    if query.ask == "count" and query.topic in _NO_COUNT:
+        return _NO_COUNT[query.topic].search(text) is not None
+    if query.entity is None or query.topic not in {"conditions", "immunizations"}:
+        smokes = query.entity is not None and query.entity.key == "smoking status"
+        return smokes and _HOW_MUCH.search(text) is not None
+    stranded = query.topic == "conditions" and query.ask == "any" and _STRANDED.search(text)
+    return bool(stranded or _COMPLETE.search(text))
 
 
 def _is_problem(clause: Clause) -> bool:
@@ -235,8 +225,7 @@ def _turned(text: str, queries: tuple[Query, ...]) -> tuple[Query, ...]:
         return tuple(replace(query, ask="why") for query in queries)
     if _OF_ONE_SORT.search(text):
         queries = tuple(
-            replace(query, field="sort") if query.topic == "allergies" else query
-            for query in queries
+            replace(one, field="sort") if one.topic == "allergies" else one for one in queries
         )
     if not _SHOWED.search(text):
         return queries
@@ -584,9 +573,7 @@ def _alike(source: Clause, clause: Clause) -> bool:
 def _neighbour(clauses: Sequence[Clause], index: int) -> Clause | None:
     after = [one for one in clauses[index + 1 :] if one.subject]
     before = [one for one in clauses[:index] if one.subject]
-    if before:
-        return before[-1]
-    return after[0] if after else None
+    return next(iter((*reversed(before), *after)), None)
 
 
 def _windows(said: Sequence[Clause], filled: list[Clause]) -> list[Clause] | None:

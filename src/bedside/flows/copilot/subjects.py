@@ -466,7 +466,8 @@ def _list(clause: Clause, topic: Topic) -> tuple[Query, ...]:
     if status == "inactive" and topic not in {"procedures", "immunizations", "reports"}:
         return ()
     status = "any" if status == "inactive" else status
-    if topic in {"careplans", "orders", "goals"} and "all" not in clause.ops:
+    ever = "all" in clause.ops or {"any", "count"} <= clause.ops  # "how many has she had"
+    if topic in {"careplans", "orders", "goals"} and not ever:
         status = "active" if clause.window is None else status
     return _catalogue(clause, topic, status, ops)
 
