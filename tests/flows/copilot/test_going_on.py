@@ -253,3 +253,15 @@ def test_a_value_that_is_only_supposed_is_said_to_be_none_of_the_records(chart):
 def test_two_questions_with_one_answer_get_it_once(chart):
     said = ruled("Has she ever been to the emergency department, and why?", chart)
     assert said.count("No emergency visit is recorded.") == 1
+
+
+def test_what_was_then_is_no_newest_value_where_the_time_is_not_known(chart):
+    before = "What was her weight a year before the operation?"
+    assert ruled("and her systolic then?", chart, before) == ""
+    assert "not recorded" not in ruled("what was her weight?", chart, before).lower()
+
+
+def test_what_was_found_is_not_begun_with_a_yes(chart):
+    said = ruled("result of the spirometry?", chart)
+    assert said.startswith("Last done: Spirometry on 3 Mar 2024")
+    assert "What it showed is not recorded." in said

@@ -292,7 +292,8 @@ def _any_done(
             sheet.say("Whether that still stands is not recorded.")
             sheet.missing(f"whether {thing_name(entity)} still stands")
     else:
-        sheet.say(f"Yes: {_line(newest)} {sheet.cite(newest)}.")
+        lead = "Last done: " if query.field else "Yes: "  # "yes" would be read as the result
+        sheet.say(f"{lead}{_line(newest)} {sheet.cite(newest)}.")
     if query.field and not _found(entity, newest, named, record, sheet):
         return False
     if len(named) > 1:
