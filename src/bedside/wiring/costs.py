@@ -13,7 +13,7 @@ from bedside.core.errors import NotFound
 from bedside.storage.tables.turn import turn
 from bedside.wiring.ask import Who
 from bedside.wiring.engine import Engine
-from bedside.wiring.reading import note_read, read_trace
+from bedside.wiring.reading import note_access, read_trace
 
 __all__ = ["cost_of"]
 
@@ -51,7 +51,7 @@ def _cost(connection: Connection, who: Who, session: str, clock: Clock) -> dict[
     if not turns:
         raise NotFound("session", session)
     for patient in sorted(patients):
-        note_read(connection, who=who, patient=patient, purpose="cost", clock=clock)
+        note_access(connection, who=who, patient=patient, purpose="cost", clock=clock)
     by_model: dict[str, list[dict[str, Any]]] = {}
     for call in calls:
         by_model.setdefault(f"{call['provider']}:{call['model']}", []).append(call)

@@ -29,7 +29,7 @@ from bedside.wiring.flows import flow_named
 __all__ = [
     "DECIDED",
     "audit_entries",
-    "note_read",
+    "note_access",
     "put_report",
     "put_review",
     "read_knowledge",
@@ -81,15 +81,7 @@ def read_source(
     ):
         raise NotFound("source", source_id)
     if row.patient is not None or row.session is not None:
-        access.note(
-            connection,
-            tenant=who.tenant,
-            actor=who.actor,
-            action="read",
-            at=clock.now(),
-            patient=PatientId(row.patient) if row.patient else None,
-            purpose="source",
-        )
+        note_access(connection, who=who, purpose="source", clock=clock, patient=row.patient)
     first, last = start or 0, len(row.text) if end is None else end
     if not 0 <= first <= last <= len(row.text):
         raise InvalidArgument(
@@ -201,7 +193,7 @@ def read_turn(connection: Connection, *, who: Who, turn_id: str, clock: Clock) -
     """
     row = _turn_row(connection, who, turn_id)
     if row.patient is not None:
-        note_read(connection, who=who, patient=row.patient, purpose="turn", clock=clock)
+        note_access(connection, who=who, patient=row.patient, purpose="turn", clock=clock)
     body: dict[str, Any] = (
         json.loads(row.result)
         if row.result
@@ -237,15 +229,7 @@ def read_turns_of(
     connection: Connection, *, who: Who, patient: str, clock: Clock
 ) -> list[dict[str, Any]]:
     """The patient's turns, newest first, without their texts."""
-    access.note(
-        connection,
-        tenant=who.tenant,
-        actor=who.actor,
-        action="list",
-        at=clock.now(),
-        patient=PatientId(patient),
-        purpose="turns",
-    )
+    note_access(connection, who=who, purpose="turns", clock=clock, action="list", patient=patient)
     rows = connection.execute(
         select(turn)
         .where(turn.c.tenant == who.tenant, turn.c.patient == patient)
@@ -271,15 +255,7 @@ def read_prompt(
     """The prompt byte for byte, parts in wire order."""
     row = _turn_row(connection, who, turn_id)
     if row.patient is not None:
-        access.note(
-            connection,
-            tenant=who.tenant,
-            actor=who.actor,
-            action="read",
-            at=clock.now(),
-            patient=PatientId(row.patient),
-            purpose="prompt",
-        )
+        note_access(connection, who=who, purpose="prompt", clock=clock, patient=row.patient)
     parts = connection.execute(
         select(turn_prompt, prompt_part.c.body)
         .join(
@@ -315,21 +291,27 @@ def read_trace(
     """
     row = _turn_row(connection, who, turn_id)
     if clock is not None and row.patient is not None:
-        note_read(connection, who=who, patient=row.patient, purpose="trace", clock=clock)
+        note_access(connection, who=who, patient=row.patient, purpose="trace", clock=clock)
     return json.loads(row.trace) if row.trace else {"events": []}
 
 
-def note_read(
-    connection: Connection, *, who: Who, patient: str, purpose: str, clock: Clock
+def note_access(
+    connection: Connection,
+    *,
+    who: Who,
+    purpose: str,
+    clock: Clock,
+    action: access.Action = "read",
+    patient: str | None = None,
 ) -> None:
-    """Write the audit row of one reading of a patient's data."""
+    """Write the audit row of one access; `patient` is `None` where it concerns none by name."""
     access.note(
         connection,
         tenant=who.tenant,
         actor=who.actor,
-        action="read",
+        action=action,
         at=clock.now(),
-        patient=PatientId(patient),
+        patient=PatientId(patient) if patient else None,
         purpose=purpose,
     )
 
@@ -392,14 +374,8 @@ def put_review(
     row = _turn_row(connection, who, turn_id)
     if row.status != "complete":
         raise BadInput(f"turn {turn_id}", why="it has no complete answer", do="Ask again.")
-    access.note(
-        connection,
-        tenant=who.tenant,
-        actor=who.actor,
-        action="review",
-        at=clock.now(),
-        patient=PatientId(row.patient) if row.patient else None,
-        purpose=state,
+    note_access(
+        connection, who=who, purpose=state, clock=clock, action="review", patient=row.patient
     )
     at = clock.now()
     connection.execute(
@@ -423,14 +399,8 @@ def put_report(
 ) -> dict[str, Any]:
     """File a report; it stands in the safety inbox with the turn's trace."""
     row = _turn_row(connection, who, turn_id)
-    access.note(
-        connection,
-        tenant=who.tenant,
-        actor=who.actor,
-        action="report",
-        at=clock.now(),
-        patient=PatientId(row.patient) if row.patient else None,
-        purpose=kind,
+    note_access(
+        connection, who=who, purpose=kind, clock=clock, action="report", patient=row.patient
     )
     at = clock.now()
     connection.execute(
@@ -452,14 +422,7 @@ def put_report(
 
 def read_reports(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, Any]]:
     """The safety inbox, newest first. Notes may speak of patients, so the reading is noted."""
-    access.note(
-        connection,
-        tenant=who.tenant,
-        actor=who.actor,
-        action="list",
-        at=clock.now(),
-        purpose="reports",
-    )
+    note_access(connection, who=who, purpose="reports", clock=clock, action="list")
     rows = connection.execute(
         select(report, turn.c.session, turn.c.actor)
         .outerjoin(turn, and_(turn.c.tenant == report.c.tenant, turn.c.id == report.c.turn))
