@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,13 @@ def free_port() -> int:
         return it.getsockname()[1]
 
 
-@pytest.fixture(scope="package")
-def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home = tmp_path_factory.mktemp("workbench") / "home"
-    shutil.copytree(demo_home, home)
+@contextmanager
+def served(home: Path, **environ: str) -> Iterator[str]:
+    """The address of a server of its own over this home, once it answers."""
     port = free_port()
     with subprocess.Popen(
         [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)],
-        env={**ENVIRON, "PATH": "/usr/bin:/bin"},
+        env={**ENVIRON, "PATH": "/usr/bin:/bin", **environ},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as server:
@@ -68,6 +68,13 @@ def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
                 time.sleep(0.2)
         yield base
         server.terminate()
+
+
+@pytest.fixture(scope="package")
+def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("workbench") / "home"
+    with served(shutil.copytree(demo_home, home)) as base:
+        yield base
 
 
 @pytest.fixture(scope="module")

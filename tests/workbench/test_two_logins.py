@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ import pytest
 
 from bedside.server.auth import token
 
-from .conftest import ENVIRON, SECRET, free_port
+from .conftest import SECRET, served
 
 PRIVATE = "the blue envelope from Lisbon"
 HEARD = (
@@ -29,22 +26,8 @@ HEARD = (
 def address(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with a token secret: everybody signs in."""
     home = tmp_path_factory.mktemp("two-logins") / "home"
-    shutil.copytree(demo_home, home)
-    port = free_port()
-    environ = {**ENVIRON, "BEDSIDE_TOKEN_SECRET": SECRET, "PATH": "/usr/bin:/bin"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "bedside", "serve", "--home", str(home), "--port", str(port)],
-        env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as server:  # fmt: skip
-        base, until = f"http://127.0.0.1:{port}", time.monotonic() + 90
-        while time.monotonic() < until:
-            try:
-                with urllib.request.urlopen(f"{base}/healthz", timeout=2):
-                    break
-            except OSError:
-                time.sleep(0.2)
+    with served(shutil.copytree(demo_home, home), BEDSIDE_TOKEN_SECRET=SECRET) as base:
         yield base
-        server.terminate()
 
 
 def signed_in(opened: Callable[..., Any], actor: str, **more: Any) -> Any:
