@@ -21,9 +21,7 @@ from bedside.flows.intake.answers import (
     without,
 )
 from bedside.flows.intake.exceptions import substances
-from bedside.flows.intake.kinds import (
-    NEAR,
-)
+from bedside.flows.intake.kinds import NEAR
 from bedside.flows.intake.lexicon import (
     RELATIVE,
     conditions,
@@ -49,20 +47,14 @@ _NO_ILLNESS = re.compile(
     r"|\bnothing else\b|لا توجد أمراض|कोई (?:और )?बीमारी नहीं",
     re.IGNORECASE,
 )
-
-
 _ABOUT_ELSE = re.compile(
     r"\b(?:take|thinners?|allerg\w*|smok\w*|operations?|surger\w*|pregnan\w*|infections?|insurance|budget)\b",
     re.IGNORECASE,
 )
-
-
 _MEASURED = re.compile(
     r"\s*(?:is|was|of|reading|level|:|=)?\s*(?:about )?\d+(?:[.,/]\d+)?(?!\s*(?:years?|yrs?|months?)\b)\b",
     re.IGNORECASE,
 )
-
-
 _DOCTOR = re.compile(r"\b(?:my|our|his|her|an|the|saw|see) endo$", re.IGNORECASE)
 """An endocrinologist, and no endometriosis."""
 _NO_NAME = re.compile(
