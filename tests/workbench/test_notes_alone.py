@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import anyio
@@ -15,28 +13,11 @@ from bedside.settings import load_settings
 from bedside.wiring import build_engine
 from bedside.wiring.notes import summarise
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(180),
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: .ci/run installs it"),
-]
 FILLER = "".join(f"She walked {n} miles on day {n}.\n" for n in range(1, 90))
 NOTE = (
     f"HPI\n\n{FILLER}\nMEDICATIONS\n\nLisinopril 20 mg daily.\n\nASSESSMENT AND PLAN\n\nHypertension.\n"
     "- Increase lisinopril to 40 mg daily.\n"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
