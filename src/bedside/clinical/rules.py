@@ -27,12 +27,14 @@ class Reference:
     """The citable text of one rule.
 
     `id` begins with "pack:" and names the table and the rule; `text` is the whole text: what the
-    rule says, the source it rests on, and the table with its terms and review state.
+    rule says, the source it rests on, and the table with its terms and review state. `source` is
+    what it rests on alone.
     """
 
     id: str
     title: str
     text: str
+    source: str = ""
 
 
 def reference(kind: str, key: str, *, title: str, text: str, cite: str, pack: Pack) -> Reference:
@@ -44,6 +46,7 @@ def reference(kind: str, key: str, *, title: str, text: str, cite: str, pack: Pa
         title=f"{pack.title}: {title}",
         text=f"{said}. Source: {cite}. Table: {pack.title} {pack.version} ({pack.jurisdiction}; "
         f"{state}; review due {pack.review_due.isoformat()}; {pack.licence}).",
+        source=cite,
     )
 
 

@@ -11,6 +11,7 @@ from typing import get_args
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select, true
 
+from bedside.clinical.interactions import Interactions
 from bedside.core.access import Grant
 from bedside.core.errors import AccessDenied, NotFound
 from bedside.core.ids import TenantId
@@ -65,13 +66,21 @@ class ListedPatient:
     documents: int
 
 
-def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date) -> RecordFacts:
+def fetch(
+    connection: Connection,
+    grant: Grant,
+    need: RecordNeed,
+    *,
+    as_of: date,
+    interactions: Interactions | None = None,
+) -> RecordFacts:
     """The categories asked for, newest first inside each, within the fetch limits.
 
     Allergies and alerts always come along. Ages and staleness count from `as_of`. What was entered
     in error, refuted, cancelled or not done is no fact and is left out. Contradictions are looked
     for in all entries of the categories asked for (beyond the limits too), and in all allergies,
-    conditions and medicines, whatever was asked.
+    conditions and medicines, whatever was asked. `interactions` are the tables that insights rest
+    on, `None` for those that ship.
 
     Raises:
         AccessDenied: the grant names no patient.
@@ -106,7 +115,9 @@ def fetch(connection: Connection, grant: Grant, need: RecordNeed, *, as_of: date
         facts=tuple(chosen),
         total=tuple(totals),
         contradictions=contradictions_in(every, as_of=as_of),
-        insights=insights_in(every, person, as_of=as_of) if "insights" in asked else (),
+        insights=insights_in(every, person, as_of=as_of, interactions=interactions)
+        if "insights" in asked
+        else (),
         as_of=person_row["as_of"],
         no_known_allergies=_none_known(by_category["allergies"]),
     )

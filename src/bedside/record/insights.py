@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from bedside.clinical.interactions import Interactions, shipped
 from bedside.record.abnormal import abnormal_now, readings_of
 from bedside.record.changes import changes_since_last_encounter
 from bedside.record.contradictions import allergy_conflict, is_current
+from bedside.record.interplay import interplay, results_together
 from bedside.record.limits import is_pregnant
 from bedside.record.monitoring import drug_lab_conflicts, overdue
 from bedside.record.needs import Category, Fact, Insight, Person, RecordFacts
@@ -32,16 +34,37 @@ NEEDED: tuple[Category, ...] = (
 """The categories that the rules read."""
 
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
-_KIND = {"drug_allergy": 0, "drug_lab": 1, "abnormal": 2, "trend": 3, "overdue": 4, "change": 5}
+_KIND = {
+    "drug_allergy": 0,
+    "combination": 1,
+    "drug_lab": 2,
+    "abnormal": 3,
+    "drug_drug": 4,
+    "drug_condition": 5,
+    "trend": 6,
+    "overdue": 7,
+    "change": 8,
+}
+_ADULT = 18
 _TOP = 3
 
 
-def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[Insight, ...]:
+def insights_in(
+    facts: Sequence[Fact],
+    person: Person,
+    *,
+    as_of: date,
+    interactions: Interactions | None = None,
+) -> tuple[Insight, ...]:
     """Every insight, gravest first; among equals by kind, then newest evidence.
 
     Abnormal values of one grade come by how far outside their range they lie.
 
-    `facts` are all entries of `NEEDED`, with their notes, newest first inside each category.
+    Args:
+        facts: All entries of `NEEDED`, with their notes, newest first inside each category.
+        person: Whose they are.
+        as_of: The day that ages and staleness count from.
+        interactions: The tables in force; `None` for those that ship.
     """
     kinds: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -51,15 +74,26 @@ def insights_in(facts: Sequence[Fact], person: Person, *, as_of: date) -> tuple[
     pregnant = is_pregnant(conditions, as_of=as_of)
     readings = readings_of(kinds.get("observations", []), as_of=as_of)
     dead = person.deceased not in {None, False}
+    tables = interactions or shipped()
     found = [
         *_drug_allergies(kinds.get("allergies", []), current),
         *drug_lab_conflicts(current, conditions, readings),
+        *(() if dead else interplay(current, conditions, tables=tables, as_of=as_of)),
+        *(results_together(readings, pregnant=pregnant) if _adult(person, as_of) else ()),
         *abnormal_now(readings, person, pregnant=pregnant),
         *trends(readings, person, pregnant=pregnant),
         *(() if dead else overdue(current, conditions, readings, person, as_of=as_of)),
         *changes_since_last_encounter(facts, person, as_of=as_of, pregnant=pregnant),
     ]
     return tuple(sorted(found, key=_order))
+
+
+def _adult(person: Person, as_of: date) -> bool:
+    """Whether the person lives and is known to be of age."""
+    born = person.birth_date
+    if born is None or person.deceased not in {None, False}:
+        return False
+    return as_of.year - born.year - ((as_of.month, as_of.day) < (born.month, born.day)) >= _ADULT
 
 
 def _order(insight: Insight) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
+from bedside.clinical.rules import Reference
 from bedside.core.source import Source
 from bedside.core.turn import Need
 from bedside.core.value import value
@@ -130,12 +131,24 @@ class Contradiction:
 class Insight:
     """A finding by rule after import: what, how grave, on which evidence, by which rule."""
 
-    kind: Literal["abnormal", "trend", "overdue", "drug_lab", "drug_allergy", "change"]
+    kind: Literal[
+        "abnormal",
+        "trend",
+        "overdue",
+        "drug_lab",
+        "drug_allergy",
+        "drug_drug",
+        "drug_condition",
+        "combination",
+        "change",
+    ]
     severity: Literal["critical", "warning", "info"]
     title: str
     text: str
     facts: tuple[Fact, ...]
     rule: str
+    reference: Reference | None = None
+    """The citable text of the rule, of the kinds that a table of pairs or combinations tells."""
 
 
 @value

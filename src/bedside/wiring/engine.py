@@ -96,7 +96,9 @@ class Engine:
         """What opening a patient shows (CO-16): no question, no model."""
         grant = await self._grant(who, patient, purpose="opening", action="read")
         today = self.clock.now().date()
-        return await self.store.read(lambda c: records.opening(c, grant, today=today))
+        return await self.store.read(
+            lambda c: records.opening(c, grant, today=today, interactions=self.turning.interactions)
+        )
 
     async def import_paths(
         self, paths: Sequence[Path], who: Who, *, progress: Any = None, bundled: bool = False

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from bedside.clinical.interactions import Interactions
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, NotFound
@@ -229,10 +230,15 @@ def import_bytes(
     return total
 
 
-def opening(connection: Connection, grant: Grant, *, today: date) -> dict[str, Any]:
-    """Banner, at most three priorities, what changed since the last encounter."""
+def opening(
+    connection: Connection, grant: Grant, *, today: date, interactions: Interactions | None = None
+) -> dict[str, Any]:
+    """Banner, at most three priorities, what changed since the last encounter.
+
+    `interactions` are the tables in force, `None` for those that ship.
+    """
     need = RecordNeed(name="opening", categories=(*ALL, "insights"), limits=False)
-    facts = fetch(connection, grant, need, as_of=today)
+    facts = fetch(connection, grant, need, as_of=today, interactions=interactions)
     return {
         "banner": _banner(facts, today),
         "priorities": [
@@ -255,7 +261,8 @@ def opening(connection: Connection, grant: Grant, *, today: date) -> dict[str, A
             }
             for item in sorted(changes(facts), key=_as_it_was)
         ],
-        "checked": "abnormal values, trends, monitoring, medicines against results and allergies",
+        "checked": "abnormal values, trends, monitoring; medicines against results, allergies, problems and "
+        "one another",
     }
 
 

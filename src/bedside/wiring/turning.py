@@ -82,7 +82,7 @@ class Turning:
         self.telemetry = telemetry_to(settings.otlp_endpoint, clock=clock)
         self._prices = LivePrices(bundled_prices())
         self._gateway = self._build(self.models)
-        self._interactions = deployers_interactions(settings)
+        self.interactions = deployers_interactions(settings)
         self._dosing = deployers_dosing(settings)
         self._after: set[asyncio.Task[int | None]] = set()
         handlers: dict[str, Handler] = {
@@ -113,7 +113,7 @@ class Turning:
     @property
     def tables(self) -> list[dict[str, Any]]:
         """The interaction and dosing tables in force, in the order in which they speak."""
-        return described(self._interactions, self._dosing)
+        return described(self.interactions, self._dosing)
 
     async def run(
         self, request: TurnRequest, who: Who, emit: Callable[[Event], Awaitable[None]]
@@ -212,7 +212,7 @@ class Turning:
         count = counter("o200k_base", factor=factor)
         data = {
             **await self.hot.of(tenant),
-            "interactions": self._interactions,
+            "interactions": self.interactions,
             "dosing": self._dosing,
         }
         if tenant == self.settings.tenant:  # prices are the house's, not each tenant's
@@ -369,7 +369,9 @@ class Turning:
     def _sources(self) -> Sources:
         async def record(need: RecordNeed, grant: Grant) -> Any:
             as_of = self.clock.now().date()
-            return await self.store.read(lambda c: fetch(c, grant, need, as_of=as_of))
+            return await self.store.read(
+                lambda c: fetch(c, grant, need, as_of=as_of, interactions=self.interactions)
+            )
 
         async def note(need: NoteNeed, grant: Grant) -> Any:
             return await read_note(self.store, grant, need)

@@ -61,3 +61,17 @@ def test_what_bears_on_an_organ_comes_with_the_reading_before(ask) -> None:
 def test_a_question_on_vaccines_is_not_answered_with_lipids(ask) -> None:
     answer = ask("which vaccines does a 68 year old with diabetes need?")["answer"]
     assert "statin" not in answer
+
+
+def test_interactions_asked_for_are_those_of_the_current_medicines_gravest_first(ask) -> None:
+    answer = ask("Any drug interactions?", "demo-whitfield")["answer"]
+    first = answer.splitlines()[0]
+    assert "Trimethoprim 200 mg oral tablet and Methotrexate 2.5 mg oral tablet" in first
+    assert "bone-marrow suppression" in first
+    assert "not thereby safe" in answer
+    assert "No rule of the tables" in ask("do her meds interact?", "demo-adeyemi")["answer"]
+
+
+def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
+    answer = ask("Plan for her next antenatal visit", "demo-chow")["answer"]
+    assert "meets the criteria of preeclampsia" in answer.split("Also in the record")[0]

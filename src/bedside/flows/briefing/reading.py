@@ -12,6 +12,7 @@ from bedside.clinical.interactions import Interactions, shipped
 from bedside.core.value import value
 from bedside.record.abnormal import readings_of
 from bedside.record.contradictions import is_current
+from bedside.record.interplay import acts_locally
 from bedside.record.limits import is_pregnant
 from bedside.record.needs import Fact, RecordFacts
 
@@ -50,10 +51,6 @@ _NO_DIALYSIS = re.compile(
     re.IGNORECASE,
 )
 """Where dialysis is named and does not replace the kidneys now."""
-_LOCAL = re.compile(
-    r"\b(?:topical|cream|ointment|gel|lotion|ophthalmic|otic|nasal|shampoo|eye drops?|ear drops?)\b",
-    re.IGNORECASE,
-)
 
 
 @value
@@ -194,7 +191,7 @@ def _medicines(facts: Sequence[Fact], today: date) -> tuple[Medicine, ...]:
         if not is_current(fact, as_of=today):
             continue
         generics = ingredients_of(fact.name)
-        local = _LOCAL.search(fact.name) is not None
+        local = acts_locally(fact.name)
         key = (*sorted(generics), str(local)) if generics else fact.name.casefold()
         found.setdefault(key, Medicine(fact=fact, generics=generics, local=local))
     return tuple(found.values())

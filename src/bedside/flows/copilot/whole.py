@@ -16,12 +16,13 @@ from bedside.flows.copilot.standing import (
 )
 from bedside.flows.copilot.tools.sheet import Sheet, day_of, joined
 from bedside.flows.flow import View
+from bedside.flows.parts import rule_item
 from bedside.record.abnormal import abnormal_now, short_name
 from bedside.record.abnormal import readings_of as readings_by_analyte
 from bedside.record.insights import priorities
 from bedside.record.needs import Fact, Insight, RecordFacts
 
-__all__ = ["tell_insight", "tell_whole"]
+__all__ = ["tell_gravest", "tell_insight", "tell_whole"]
 
 _ALSO = 20
 """Words kept back for the names of what found no room."""
@@ -29,6 +30,8 @@ _BROAD = {"plan", "unknown", "risk", "diagnosis", "question", "drug", "protocol"
 _ABNORMAL = re.compile(
     r"\b(?:abnormal\w*|not normal|out of range|deranged|flagged)\b", re.IGNORECASE
 )
+_INTERACTION = re.compile(r"\binteract(?:s|ing|ions?)?\b", re.IGNORECASE)
+_OF_MEDICINES = {"drug_allergy", "drug_lab", "drug_drug", "drug_condition"}
 _GENERIC = frozenset(
     [
         "who",
@@ -68,7 +71,7 @@ def tell_whole(
 ) -> bool:
     """What heads the answer to a question that names no entry; True where that is all of it."""
     parsed = parsed_of(view)
-    if _abnormal(view, record, sheet, limit):
+    if _abnormal(view, record, sheet, limit) or _interacting(view, record, sheet, limit):
         return True
     words = _own_words(view, parsed)
     having = _having(words, record)
@@ -106,6 +109,20 @@ def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
     if not found:
         span = f" {windows[0].said}" if windows else ""
         sheet.say(f"No rule finds a newest result{span} outside its range.")
+    return True
+
+
+def _interacting(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
+    """What the tables say of the current medicines with one another, where that was asked."""
+    if not _INTERACTION.search(view.request.text):
+        return False
+    found = [one for one in record.insights if one.kind == "drug_drug"]
+    for one in found:
+        if not all(sheet.cites(fact) for fact in one.facts) or "duplicate" not in one.rule:
+            tell_insight(one, sheet, limit)
+    if not found:
+        sheet.say("No rule of the tables names two of the current medicines together.")
+    sheet.count("What no table names is not thereby safe.")
     return True
 
 
@@ -164,13 +181,25 @@ def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) 
         tell_insight(one, sheet, limit)
 
 
+def tell_gravest(record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    """The gravest critical finding of entries together, where the answer does not tell it yet."""
+    for one in priorities(record):
+        if one.severity == "critical" and one.reference is not None:
+            if not all(sheet.cites(fact) for fact in one.facts):
+                tell_insight(one, sheet, limit)
+            return
+
+
 def _of_first_rank(record: RecordFacts, *, medicines: bool) -> Sequence[Insight]:
     if not medicines:
         return [one for one in priorities(record) if one.severity != "info"]
-    return [one for one in record.insights if one.kind in {"drug_allergy", "drug_lab"}][:3]
+    return [one for one in record.insights if one.kind in _OF_MEDICINES][:3]
 
 
 def tell_insight(one: Insight, sheet: Sheet, limit: int) -> None:
     """Say what an insight rule found, with what it rests on, where there is room."""
-    if say_if_fits(f"By rule: {short_text(one.text)} {sheet.cite(*one.facts[:3])}", sheet, limit):
+    marks = sheet.cite(*one.facts[:3])
+    if one.reference is not None:
+        marks += sheet.cite_item(rule_item(one.reference))
+    if say_if_fits(f"By rule: {short_text(one.text)} {marks}", sheet, limit):
         sheet.calculated(one.text)

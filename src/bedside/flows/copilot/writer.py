@@ -54,7 +54,7 @@ from bedside.flows.copilot.tools.answering import answer_into
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.family import tell_family
 from bedside.flows.copilot.tools.sheet import Sheet, joined, words_in
-from bedside.flows.copilot.whole import tell_insight, tell_whole
+from bedside.flows.copilot.whole import tell_gravest, tell_insight, tell_whole
 from bedside.flows.copilot.windows import day_text
 from bedside.flows.flow import View
 from bedside.record.needs import Contradiction, RecordFacts, RecordNeed
@@ -66,6 +66,8 @@ _MOST_CHANGES = 8
 _LONG_ANSWER = 200
 _RULED = {"drug_lab", "drug_allergy", "overdue"}
 _MEDICINES = {"drug", "medications"}
+_WEIGHED = {"plan", "risk", "diagnosis"}
+"""Intents whose answer must not pass over what the rules find grave in other entries."""
 _DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _SUPPOSED = re.compile(r"\b(?:if|suppos\w+|assum\w+|were)\b", re.IGNORECASE)
@@ -164,7 +166,9 @@ def _grounded(
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
     told = (parsed.topics == ("allergies",) or warned) and not entities
-    if not (entities or bearing or overdue or told):
+    if entities or bearing or overdue or told:
+        _gravest(view, record, sheet, limit)
+    else:
         told = tell_whole(view, record, sheet, limit, medicines=of_medicines)
     drugs = any(one.kind in {"drug", "drug_class"} for one in entities)
     jabs = bool(entities) and all(one.kind == "vaccine" for one in entities)
@@ -183,6 +187,12 @@ def _grounded(
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
+
+
+def _gravest(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:
+    """What weighs most of entries together, in an answer that weighs what to do."""
+    if view.plan.intent in _WEIGHED:
+        tell_gravest(record, sheet, limit)
 
 
 def _exact(view: View[Nothing], record: RecordFacts, sheet: Sheet) -> bool:
