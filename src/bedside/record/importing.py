@@ -1,18 +1,20 @@
 """Import: files to patients, each patient whole or not at all.
 
-Two passes. The first reads every file once and keeps places and names, so that a patient's
-resources may be spread over files and an NDJSON export is never held in memory. The second takes
-one patient at a time, reads that patient's resources again, makes facts, and writes them in one
-transaction: a kill leaves a patient as before or as after.
+Two passes. The first reads every file once and keeps places and names on the desk, so that a
+patient's resources may be spread over files and an NDJSON export is never held in memory. The
+second takes one patient at a time, reads that patient's resources again, makes facts, lays them on
+the desk, and writes them in one transaction: a kill leaves a patient as before or as after.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zlib
-from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +24,23 @@ from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Conflict
 from bedside.core.ids import ActorId, PatientId, TenantId
 from bedside.record.attachments import attachments_of
-from bedside.record.fhir.around import Around, Visit
+from bedside.record.desk import Desk, Located
+from bedside.record.fhir.around import Around
 from bedside.record.fhir.decode import encode, parse
 from bedside.record.fhir.person import read_person
 from bedside.record.fhir.readers import DIRECTORY, READERS, read
 from bedside.record.files import Bytes, RecordFile, found_files, open_file
-from bedside.record.needs import Fact, Person
+from bedside.record.needs import Person
 from bedside.record.report import Imported, ImportReport, Rejected
-from bedside.record.rows import READER
-from bedside.record.sorting import Located, Sorted, sort_file
+from bedside.record.sorting import sort_file
 from bedside.record.writing import (
     Kept,
     Known,
     Prepared,
+    batches,
     known_of,
+    lines_of,
+    stored_of,
     write_directory,
     write_patient,
     write_resources,
@@ -55,28 +60,18 @@ _READ_ALONG = {"Binary"}
 
 
 @dataclass(slots=True)
-class _Own:
-    """What one patient's own entries are called, and where that patient's visits were."""
-
-    names: dict[str, str] = field(default_factory=dict)
-    visits: dict[str, tuple[str, str]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class _Import:
-    """The state of one import: what the first pass found."""
+    """The state of one import: its files, and on the desk what the first pass found in them."""
 
     store: Store
     tenant: TenantId
     actor: ActorId
     clock: Clock
+    desk: Desk
     files: list[RecordFile] = field(default_factory=list)
-    sorted: list[Sorted] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)
-    own: dict[str, _Own] = field(default_factory=dict)
-    binaries: dict[str, list[Located]] = field(default_factory=dict)
     paths: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
 
 
 def import_paths(
@@ -94,16 +89,17 @@ def import_paths(
     audit entry is written per patient. Importing the same again changes nothing.
     """
     files, missing = found_files(paths)
-    job = _Import(store=store, tenant=tenant, actor=actor, clock=clock)
-    job.rejected += [Rejected(path=str(path), reason=why) for path, why in missing]
-    for done, path in enumerate(files):
-        if progress:
-            progress("reading", done, len(files))
-        try:
-            _take(job, open_file(path), str(path))
-        except BadInput as error:
-            job.rejected.append(Rejected(path=str(path), reason=str(error)))
-    return _write_all(job, progress)
+    with closing(Desk()) as desk:
+        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
+        job.rejected += [Rejected(path=str(path), reason=why) for path, why in missing]
+        for done, path in enumerate(files):
+            if progress:
+                progress("reading", done, len(files))
+            try:
+                _take(job, open_file(path), str(path))
+            except BadInput as error:
+                job.rejected.append(Rejected(path=str(path), reason=str(error)))
+        return _write_all(job, progress)
 
 
 def import_bundle(
@@ -121,118 +117,94 @@ def import_bundle(
         BadInput: it cannot be read; nothing is changed.
     """
     body = bundle if isinstance(bundle, bytes) else encode(bundle).encode()
-    job = _Import(store=store, tenant=tenant, actor=actor, clock=clock)
-    _take(job, Bytes(what, lambda: body), what)
-    return _write_all(job, None)
+    with closing(Desk()) as desk:
+        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
+        _take(job, Bytes(what, lambda: body), what)
+        return _write_all(job, None)
 
 
 def _take(job: _Import, file: RecordFile, path: str) -> None:
-    number = len(job.files)
-    found = sort_file(file, number)
+    counts = sort_file(file, len(job.files), job.desk)
     file.release()
     job.files.append(file)
     job.paths.append(path)
-    job.sorted.append(found)
-    job.names.update(found.directory)
+    job.counts.update(counts)
 
 
 def _write_all(job: _Import, progress: Progress | None) -> ImportReport:
-    groups = _grouped(job)
-    loose = groups.pop("", [])
-    if job.names:
-        job.store.write_now(lambda connection: write_directory(connection, job.tenant, job.names))
-    known_names = job.store.read_now(lambda connection: _directory(connection, job.tenant))
-    job.names = {**known_names, **job.names}
+    if next(job.desk.names(), None):
+        job.store.write_now(lambda c: write_directory(c, job.tenant, job.desk.names()))
+    job.store.read_now(lambda c: job.desk.tell(_directory(c, job.tenant)))
+    owners = [owner for owner in job.desk.patients() if owner[0]]
     imported: list[Imported] = []
     waiting: list[str] = []
     last: int | None = None
-    for done, (ident, located) in enumerate(groups.items()):
+    for done, (ident, first) in enumerate(owners):
         if progress:
-            progress("writing", done, len(groups))
-        if last is not None and last != located[0].file:
+            progress("writing", done, len(owners))
+        if last is not None and last != first:
             job.files[last].release()
-        last = located[0].file
-        outcome = _write_one(job, ident, located)
+        last = first
+        outcome = _write_one(job, ident, first)
         if outcome is not None:
             person, kept = outcome
             waiting += kept.documents
             imported.append(
                 Imported(id=ident, name=person, changed=kept.changed, unchanged=kept.unchanged)
             )
-    _write_loose(job, loose)
+    _write_loose(job)
     for file in job.files:
         file.release()
     return _report(job, imported, waiting)
 
 
-def _grouped(job: _Import) -> dict[str, list[Located]]:
-    """The resources by patient, "" for nobody; names and visits are kept for their owner only."""
-    groups: dict[str, list[Located]] = defaultdict(list)
-    for found in job.sorted:
-        for item in found.located:
-            if item.type in _READ_ALONG:
-                job.binaries.setdefault(item.key, []).append(item)
-            if item.type not in DIRECTORY:
-                groups[item.patient].append(item)
-            own = job.own.setdefault(item.patient, _Own())
-            if item.key in found.names:
-                own.names[item.key] = found.names[item.key]
-            if item.key in found.visits:
-                own.visits[item.key] = found.visits[item.key]
-    return groups
-
-
-def _directory(connection: Connection, tenant: TenantId) -> dict[str, str]:
+def _directory(connection: Connection, tenant: TenantId) -> Iterator[tuple[str, str]]:
     rows = connection.execute(
-        select(directory.c.key, directory.c.name).where(directory.c.tenant == tenant)
+        select(directory.c.key, directory.c.name).where(directory.c.tenant == tenant),
+        execution_options={"yield_per": 1000},
     )
-    return {key: name for key, name in rows}  # noqa: C416 - rows are not tuples to dict()
+    return ((key, name) for key, name in rows)
 
 
 def _report(job: _Import, imported: list[Imported], waiting: list[str]) -> ImportReport:
-    counts: Counter[str] = Counter()
-    for found in job.sorted:
-        counts.update(found.counts)
     known = READERS.keys() | DIRECTORY | _READ_ALONG
     return ImportReport(
         patients=tuple(imported),
-        resources=tuple(sorted(counts.items())),
-        unknown=tuple(sorted((kind, n) for kind, n in counts.items() if kind not in known)),
+        resources=tuple(sorted(job.counts.items())),
+        unknown=tuple(sorted((kind, n) for kind, n in job.counts.items() if kind not in known)),
         rejected=tuple(job.rejected),
         documents=tuple(waiting),
     )
 
 
-def _write_one(job: _Import, ident: str, located: Sequence[Located]) -> tuple[str, Kept] | None:
+def _write_one(job: _Import, ident: str, first: int) -> tuple[str, Kept] | None:
     """Prepare and write one patient; `None` when there is nobody to write to."""
+    person = _person(job, ident)
     for attempt in range(_TRIES):
         known = job.store.read_now(lambda connection: known_of(connection, job.tenant, ident))
-        person, prepared = _prepare(job, ident, located, known)
         if person is None and known.revision == 0:
-            paths = dict.fromkeys(job.paths[item.file] for item in located)
-            for path in paths:
-                count = sum(job.paths[item.file] == path for item in located)
+            for file, count in job.desk.files(ident):
                 reason = f"{count} resources are about a patient who is neither here nor stored"
-                job.rejected.append(Rejected(path=path, reason=reason))
+                job.rejected.append(Rejected(path=job.paths[file], reason=reason))
             return None
         if person is not None and known.revision and _is_another(person, known):
-            path = job.paths[located[0].file]
             reason = "a Patient's id belongs to another person in the store; nothing of it was kept"
-            job.rejected.append(Rejected(path=path, reason=reason))
+            job.rejected.append(Rejected(path=job.paths[first], reason=reason))
             return None
-        if not prepared:
-            return known.name, Kept(changed=0, unchanged=len(located))
+        changes = _Changes(job, ident, known)
+        laid = job.desk.lay(changes)
+        name = person.name if person else known.name
+        if not laid:
+            return known.name, Kept(changed=0, unchanged=changes.seen)
         try:
             kept = job.store.write_now(
-                lambda c, p=person, r=prepared, k=known: _commit(job, c, ident, p, r, k)
+                lambda c, k=known, newest=changes.newest: _commit(job, c, ident, person, k, newest)
             )
         except Conflict:
             if attempt + 1 == _TRIES:
                 raise
             continue
-        name = person.name if person else known.name
-        skipped = len({item.key for item in located}) - len(prepared)
-        return name, replace(kept, unchanged=kept.unchanged + skipped)
+        return name, replace(kept, unchanged=kept.unchanged + changes.seen - laid)
     return None
 
 
@@ -241,8 +213,8 @@ def _commit(
     connection: Connection,
     ident: str,
     person: Person | None,
-    prepared: Sequence[Prepared],
     known: Known,
+    newest: datetime | None,
 ) -> Kept:
     now = job.clock.now()
     access.note(
@@ -254,7 +226,14 @@ def _commit(
         patient=PatientId(ident),
     )
     return write_patient(
-        connection, job.tenant, ident, person=person, prepared=prepared, known=known, now=now
+        connection,
+        job.tenant,
+        ident,
+        person=person,
+        prepared=job.desk.ready(),
+        newest=newest,
+        known=known,
+        now=now,
     )
 
 
@@ -271,102 +250,107 @@ def _is_another(person: Person, known: Known) -> bool:
     return not same_name and not same_birth
 
 
-def _prepare(
-    job: _Import,
-    ident: str,
-    located: Sequence[Located],
-    known: Known,
-) -> tuple[Person | None, list[Prepared]]:
-    """The person, and every resource that is new, differs, or was read by an older reader."""
-    person: Person | None = None
-    surroundings = {number: _around(job, ident, number) for number in {i.file for i in located}}
-    prepared: dict[str, Prepared] = {}
-    for item in located:
-        raw = job.files[item.file].raw(item.start, item.end).strip()
-        sha = hashlib.sha256(raw.encode()).hexdigest()
-        if item.type == "Patient":
-            person = read_person(parse(raw, what=job.paths[item.file]), ident=ident)
-        settled = known.resources.get(item.key) == sha
-        if settled and known.readers.get(item.key, READER) == READER:
-            prepared.pop(item.key, None)
-            continue
-        prepared[item.key] = _prepared(job, item, raw, sha, surroundings[item.file])
-    return person, list(prepared.values())
+def _person(job: _Import, ident: str) -> Person | None:
+    """Who the patient is by the files, `None` where they hold no Patient by this id."""
+    found = job.desk.at(ident, f"Patient/{ident}")
+    return None if found is None else read_person(_parsed(job, found), ident=ident)
+
+
+def _raw(job: _Import, item: Located) -> str:
+    return job.files[item.file].raw(item.start, item.end).strip()
+
+
+def _parsed(job: _Import, item: Located) -> dict[str, Any]:
+    return parse(_raw(job, item), what=job.paths[item.file])
+
+
+@dataclass(slots=True)
+class _Changes:
+    """A patient's resources that are new, differ, or were read by an older reader, prepared in turn.
+
+    Once through, `seen` counts all resources, and `newest` is the latest moment in what was read.
+    """
+
+    job: _Import
+    ident: str
+    known: Known
+    seen: int = 0
+    newest: datetime | None = None
+
+    def __iter__(self) -> Iterator[Prepared]:
+        now = self.job.clock.now()
+        arounds: dict[int, Around] = {}
+        for some in batches(self.job.desk.of(self.ident)):
+            self.seen += len(some)
+            stored = self._stored([item.key for item in some])
+            for item in some:
+                raw = _raw(self.job, item)
+                sha = hashlib.sha256(raw.encode()).hexdigest()
+                before, older = stored.get(item.key, ("", False))
+                if before == sha and not older:
+                    continue
+                if item.file not in arounds:
+                    arounds = {item.file: self.job.desk.around(self.ident, item.file)}
+                prepared = _prepared(self.job, item, raw, arounds[item.file], sha, before)
+                for line in prepared.lines or ():
+                    if line.counted and line.when and line.when <= now:
+                        self.newest = max(self.newest or line.when, line.when)
+                yield prepared
+
+    def _stored(self, keys: list[str]) -> dict[str, tuple[str, bool]]:
+        if not self.known.revision:
+            return {}
+        tenant, outdated = self.job.tenant, self.known.outdated
+        return self.job.store.read_now(
+            lambda c: stored_of(c, tenant, self.ident, keys, outdated=outdated)
+        )
 
 
 def _prepared(
-    job: _Import,
-    item: Located,
-    raw: str,
-    sha: str,
-    around: Around,
+    job: _Import, item: Located, raw: str, around: Around, sha: str, before: str
 ) -> Prepared:
     resource = parse(raw, what=job.paths[item.file])
     resource["id"] = item.key.split("/", 1)[1]
 
     def binary(key: str) -> Mapping[str, Any] | None:
-        found = _binary(job, key, item.file)
-        if found is None:
-            return None
-        text = job.files[found.file].raw(found.start, found.end)
-        return parse(text, what=job.paths[found.file])
+        found = job.desk.binary(key, item.file)
+        return None if found is None else _parsed(job, found)
 
     attached = attachments_of(resource, around, binary=binary)
     if attached:
         around = replace(around, documents={item.key: attached[0].id})
-    facts: tuple[Fact, ...] | None = read(resource, around)
+    facts = read(resource, around)
     return Prepared(
         key=item.key,
         type=item.type,
         sha256=sha,
+        before=before,
         raw=zlib.compress(raw.encode(), 1),
-        facts=facts,
+        lines=None if facts is None else lines_of(facts),
         attachments=attached,
     )
 
 
-def _binary(job: _Import, key: str, number: int) -> Located | None:
-    """The Binary of a key: of the same file, else the only one by that key in the import."""
-    found = job.binaries.get(key, [])
-    same = [item for item in found if item.file == number]
-    if same:
-        return same[-1]
-    return found[0] if len(found) == 1 else None
-
-
-def _write_loose(job: _Import, loose: Sequence[Located]) -> None:
+def _write_loose(job: _Import) -> None:
     """Keep what belongs to nobody: it is stored as received, and read by nothing."""
-    prepared: dict[str, Prepared] = {}
-    strays: Counter[str] = Counter()
-    for item in loose:
-        if item.type in _READ_ALONG:
+    for file, count in job.desk.files("", READERS):
+        reason = f"{count} resources name no patient; nothing of them was kept"
+        job.rejected.append(Rejected(path=job.paths[file], reason=reason))
+    if job.desk.lay(_loose(job)):
+        job.store.write_now(
+            lambda c: [write_resources(c, job.tenant, "", some) for some in job.desk.ready()]
+        )
+
+
+def _loose(job: _Import) -> Iterator[Prepared]:
+    for item in job.desk.of(""):
+        if item.type in _READ_ALONG or item.type in READERS:
             continue
-        if item.type in READERS:
-            strays[job.paths[item.file]] += 1
-            continue
-        raw = job.files[item.file].raw(item.start, item.end).strip()
-        prepared[item.key] = Prepared(
+        raw = _raw(job, item)
+        yield Prepared(
             key=item.key,
             type=item.type,
             sha256=hashlib.sha256(raw.encode()).hexdigest(),
             raw=zlib.compress(raw.encode(), 1),
-            facts=None,
+            lines=None,
         )
-    for path, count in strays.items():
-        reason = f"{count} resources name no patient; nothing of them was kept"
-        job.rejected.append(Rejected(path=path, reason=reason))
-    if prepared:
-        kept = list(prepared.values())
-        job.store.write_now(lambda connection: write_resources(connection, job.tenant, "", kept))
-
-
-def _around(job: _Import, ident: str, number: int) -> Around:
-    """What one patient's resources in one file may refer to: never another patient's entries."""
-    found = job.sorted[number]
-    own = job.own.get(ident, _Own())
-    names = ChainMap(own.names, dict(found.directory), job.names)
-    visits = {
-        key: Visit(facility=names.get(provider, "" if "/" in provider else provider), group=group)
-        for key, (provider, group) in own.visits.items()
-    }
-    return Around(patient=ident, links=found.links, names=names, visits=visits)

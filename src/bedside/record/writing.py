@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -22,15 +23,27 @@ __all__ = [
     "Attachment",
     "Kept",
     "Known",
+    "Line",
     "Prepared",
+    "batches",
     "known_of",
+    "lines_of",
+    "stored_of",
     "write_directory",
     "write_patient",
     "write_resources",
 ]
 
 T = TypeVar("T")
-_MANY = 400
+MANY = 400
+"""Resources of one statement: a bound on its variables."""
+
+
+def batches(items: Iterable[T], many: int = MANY) -> Iterator[list[T]]:
+    """Some of them at a time."""
+    rest = iter(items)
+    while some := list(islice(rest, many)):
+        yield some
 
 
 @value
@@ -49,30 +62,46 @@ class Attachment:
     problem: str = ""
 
 
-@value
-class Prepared:
-    """One resource, ready to be stored: `facts` is `None` for a type without a reader."""
+class Line(NamedTuple):
+    """One fact as its rows hold it: the text that can be cited, and the payload behind it."""
+
+    source: str
+    title: str
+    section: str
+    dated: date | None
+    text: str
+    sha256: str
+    category: str
+    when: datetime | None
+    counted: bool
+    payload: str
+
+
+class Prepared(NamedTuple):
+    """One resource, ready to be stored: `lines` is `None` for a type without a reader.
+
+    `before` is the SHA-256 of the resource as it is stored, "" where it is new.
+    """
 
     key: str
     type: str
     sha256: str
     raw: bytes
-    facts: tuple[Fact, ...] | None
+    lines: tuple[Line, ...] | None
+    before: str = ""
     attachments: tuple[Attachment, ...] = ()
 
 
 @value
 class Known:
-    """What is stored of a patient before an import."""
+    """Who is stored by an id before an import."""
 
     revision: int = 0
     name: str = ""
     birth_date: date | None = None
     identifiers: tuple[str, ...] = ()
-    resources: Mapping[str, str]
-    """Key to SHA-256 of the resource as received."""
-    readers: Mapping[str, int]
-    """Key to the reader version that made its facts."""
+    outdated: bool = False
+    """Some entry was read by another reader than this version's."""
 
 
 @value
@@ -85,46 +114,74 @@ class Kept:
 
 
 def known_of(connection: Connection, tenant: TenantId, ident: str) -> Known:
-    """What is stored of a patient; `revision` 0 for nobody."""
+    """Who is stored; `revision` 0 for nobody."""
     mine = (patient.c.tenant == tenant, patient.c.id == ident)
     row = connection.execute(select(patient).where(*mine)).mappings().first()
     if row is None:
-        return Known(resources={}, readers={})
-    stored = connection.execute(
-        select(resource.c.key, resource.c.sha256).where(
-            resource.c.tenant == tenant, resource.c.patient == ident
-        )
-    )
-    readers = connection.execute(
-        select(entry.c.resource, entry.c.reader).where(
-            entry.c.tenant == tenant, entry.c.patient == ident
-        )
+        return Known()
+    outdated = select(entry.c.source).where(
+        entry.c.tenant == tenant, entry.c.patient == ident, entry.c.reader != READER
     )
     return Known(
         revision=row["revision"],
         name=row["name"],
         birth_date=row["birth_date"],
         identifiers=tuple(json.loads(row["identifiers"])),
-        resources={key: sha for key, sha in stored},  # noqa: C416 - rows are not tuples to dict()
-        readers={key: version for key, version in readers},  # noqa: C416
+        outdated=connection.execute(outdated.limit(1)).first() is not None,
     )
 
 
-def write_directory(connection: Connection, tenant: TenantId, names: Mapping[str, str]) -> None:
-    """Keep what organisations, people and places are called; a newer name wins."""
-    for some in _batches(sorted(names)):
-        connection.execute(
-            delete(directory).where(directory.c.tenant == tenant, directory.c.key.in_(some))
+def stored_of(
+    connection: Connection, tenant: TenantId, ident: str, keys: Sequence[str], *, outdated: bool
+) -> dict[str, tuple[str, bool]]:
+    """Of these resources those that are stored: their SHA-256, and whether an older reader read them.
+
+    The latter is looked up only where the patient's entries are `outdated`.
+    """
+    shas = connection.execute(
+        select(resource.c.key, resource.c.sha256).where(
+            resource.c.tenant == tenant, resource.c.patient == ident, resource.c.key.in_(keys)
         )
-        connection.execute(
-            insert(directory), [{"tenant": tenant, "key": key, "name": names[key]} for key in some]
-        )
+    ).all()
+    old: set[str] = set()
+    if outdated:
+        mine = (entry.c.tenant == tenant, entry.c.patient == ident, entry.c.reader != READER)
+        rows = connection.execute(select(entry.c.resource).where(*mine, entry.c.resource.in_(keys)))
+        old.update(rows.scalars())
+    return {key: (sha, key in old) for key, sha in shas}
 
 
-def _batches(keys: Sequence[T]) -> Iterable[Sequence[T]]:
-    """A bound on the variables of one statement, and on the rows held twice."""
-    for at in range(0, len(keys), _MANY):
-        yield keys[at : at + _MANY]
+def lines_of(facts: Iterable[Fact]) -> tuple[Line, ...]:
+    """Facts as rows hold them."""
+    return tuple(
+        Line(
+            source=fact.source.id,
+            title=fact.source.title,
+            section=fact.source.section,
+            dated=fact.source.dated,
+            text=fact.line,
+            sha256=hashlib.sha256(fact.line.encode()).hexdigest(),
+            category=fact.category,
+            when=fact.when,
+            counted=is_about_patient(fact),
+            payload=payload_of(fact),
+        )
+        for fact in facts
+    )
+
+
+def write_directory(
+    connection: Connection, tenant: TenantId, names: Iterable[tuple[str, str]]
+) -> None:
+    """Keep what organisations, people and places are called, by key; a newer name wins."""
+    for some in batches(names):
+        keys = [key for key, _ in some]
+        connection.execute(
+            delete(directory).where(directory.c.tenant == tenant, directory.c.key.in_(keys))
+        )
+        connection.execute(
+            insert(directory), [{"tenant": tenant, "key": key, "name": name} for key, name in some]
+        )
 
 
 def write_patient(
@@ -133,32 +190,48 @@ def write_patient(
     ident: str,
     *,
     person: Person | None,
-    prepared: Sequence[Prepared],
+    prepared: Iterable[Sequence[Prepared]],
+    newest: datetime | None,
     known: Known,
     now: datetime,
 ) -> Kept:
     """Store what is new or differs, all of it inside the caller's transaction.
 
-    A changed line becomes a new revision of its source; an unchanged one stays the row it is.
+    `prepared` comes some at a time, each key once; `newest` is the latest moment that it tells of
+    the patient. A changed line becomes a new revision of its source; an unchanged one stays the row
+    it is.
 
     Raises:
         Conflict: somebody else changed this patient since `known` was read: read again.
     """
-    _claim(connection, tenant, ident, person=person, known=known, now=now, prepared=prepared)
-    facts = [(item, fact) for item in prepared for fact in item.facts or ()]
-    current = _current(connection, tenant, [fact.source.id for _, fact in facts])
-    rows: list[dict[str, Any]] = []
-    for item, fact in facts:
-        rows.append(_settle(item, fact, current.get(fact.source.id), known=known))
+    _claim(connection, tenant, ident, person=person, newest=newest, known=known, now=now)
+    changed, unchanged, waiting = 0, 0, list[str]()
+    for some in prepared:
+        touched = _write_some(connection, tenant, ident, some, now=now)
+        changed += touched
+        unchanged += len(some) - touched
+        waiting += _write_documents(connection, tenant, ident, some, now=now)
+    return Kept(changed=changed, unchanged=unchanged, documents=tuple(waiting))
+
+
+def _write_some(
+    connection: Connection,
+    tenant: TenantId,
+    ident: str,
+    prepared: Sequence[Prepared],
+    *,
+    now: datetime,
+) -> int:
+    """Write the rows of some resources; says how many of them are new or differ."""
+    lines = [(item, line) for item in prepared for line in item.lines or ()]
+    current = _current(connection, tenant, [line.source for _, line in lines])
+    rows = [_settle(item, line, current.get(line.source)) for item, line in lines]
     changed = [row for row in rows if row["fresh"]]
     _write_sources(connection, tenant, ident, changed, now=now)
     _write_entries(connection, tenant, ident, rows, prepared)
     write_resources(connection, tenant, ident, prepared)
-    waiting = _write_documents(connection, tenant, ident, prepared, now=now)
     fresh = {row["resource"] for row in changed}
-    new = {item.key for item in prepared if known.resources.get(item.key) != item.sha256}
-    touched = len(fresh | new)
-    return Kept(changed=touched, unchanged=len(prepared) - touched, documents=waiting)
+    return len(fresh | {item.key for item in prepared if item.before != item.sha256})
 
 
 def _claim(
@@ -167,17 +240,11 @@ def _claim(
     ident: str,
     *,
     person: Person | None,
+    newest: datetime | None,
     known: Known,
     now: datetime,
-    prepared: Sequence[Prepared],
 ) -> None:
     """The patient row first: it fences two imports of one patient."""
-    moments = [
-        fact.when
-        for item in prepared
-        for fact in item.facts or ()
-        if fact.when is not None and fact.when <= now and is_about_patient(fact)
-    ]
     fields: dict[str, Any] = {"revision": known.revision + 1, "updated_at": now}
     if person is not None:
         fields |= _person_fields(person)
@@ -185,13 +252,13 @@ def _claim(
     if known.revision == 0:
         if person is None:
             raise Conflict(f"patient {ident}", why="nobody by this id is stored")
-        fields["as_of"] = max(moments, default=None)
+        fields["as_of"] = newest
         if connection.execute(select(patient.c.id).where(*mine)).first() is not None:
             raise Conflict(f"patient {ident}", why="it was stored meanwhile")
         connection.execute(insert(patient).values(tenant=tenant, id=ident, **fields))
         return
     before = connection.execute(select(patient.c.as_of).where(*mine)).scalar()
-    fields["as_of"] = max([*moments, *([before] if before else [])], default=None)
+    fields["as_of"] = max((at for at in (newest, before) if at), default=None)
     done = connection.execute(
         update(patient).where(*mine, patient.c.revision == known.revision).values(**fields)
     )
@@ -219,7 +286,7 @@ def _current(
 ) -> dict[str, tuple[int, str]]:
     """Source id to its current revision and the digest of its line."""
     found: dict[str, tuple[int, str]] = {}
-    for some in _batches(ids):
+    for some in batches(ids):
         query = (
             select(entry.c.source, entry.c.revision, source.c.sha256)
             .join(
@@ -235,25 +302,19 @@ def _current(
     return found
 
 
-def _settle(
-    item: Prepared, fact: Fact, current: tuple[int, str] | None, *, known: Known
-) -> dict[str, Any]:
+def _settle(item: Prepared, line: Line, current: tuple[int, str] | None) -> dict[str, Any]:
     """One entry row, and whether its line needs a new revision."""
-    sha = hashlib.sha256(fact.line.encode()).hexdigest()
-    as_received = known.resources.get(item.key) == item.sha256
     if current is None:
         revision, fresh = 1, True
-    elif current[1] == sha or as_received:  # a newer renderer does not touch a line already said
-        revision, fresh = current[0], False
+    elif line.sha256 == current[1] or item.before == item.sha256:
+        revision, fresh = current[0], False  # a newer renderer does not touch a line already said
     else:
         revision, fresh = current[0] + 1, True
     return {
-        "source": fact.source.id,
         "revision": revision,
         "resource": item.key,
-        "fact": fact,
+        "line": line,
         "sha256": item.sha256,
-        "line_sha": sha,
         "fresh": fresh,
     }
 
@@ -266,29 +327,29 @@ def _write_sources(
     *,
     now: datetime,
 ) -> None:
-    older = [row["source"] for row in rows if row["revision"] > 1]
-    for some in _batches(older):
+    older = [row["line"].source for row in rows if row["revision"] > 1]
+    for some in batches(older):
         connection.execute(
             update(source)
             .where(source.c.tenant == tenant, source.c.id.in_(some))
             .values(superseded=True)
         )
-    for some in _batches(rows):
+    for some in batches(rows):
         connection.execute(
             insert(source),
             [
                 {
                     "tenant": tenant,
-                    "id": row["source"],
+                    "id": row["line"].source,
                     "revision": row["revision"],
                     "kind": "record",
                     "patient": ident,
-                    "title": row["fact"].source.title,
-                    "section": row["fact"].source.section,
-                    "dated": row["fact"].source.dated,
+                    "title": row["line"].title,
+                    "section": row["line"].section,
+                    "dated": row["line"].dated,
                     "superseded": False,
-                    "text": row["fact"].line,
-                    "sha256": row["line_sha"],
+                    "text": row["line"].text,
+                    "sha256": row["line"].sha256,
                     "media_type": "text/plain",
                     "meta": "{}",
                     "state": "ready",
@@ -306,28 +367,28 @@ def _write_entries(
     rows: Sequence[Mapping[str, Any]],
     prepared: Sequence[Prepared],
 ) -> None:
-    read = [item.key for item in prepared if item.facts is not None]
-    for some in _batches(read):
+    read = [item.key for item in prepared if item.lines is not None and item.before]
+    for some in batches(read):
         connection.execute(
             delete(entry).where(
                 entry.c.tenant == tenant, entry.c.patient == ident, entry.c.resource.in_(some)
             )
         )
-    for some in _batches(rows):
+    for some in batches(rows):
         connection.execute(
             insert(entry),
             [
                 {
                     "tenant": tenant,
-                    "source": row["source"],
+                    "source": row["line"].source,
                     "revision": row["revision"],
                     "patient": ident,
                     "resource": row["resource"],
                     "part": "",
-                    "category": row["fact"].category,
-                    "when": row["fact"].when,
-                    "counted": is_about_patient(row["fact"]),
-                    "payload": payload_of(row["fact"]),
+                    "category": row["line"].category,
+                    "when": row["line"].when,
+                    "counted": row["line"].counted,
+                    "payload": row["line"].payload,
                     "sha256": row["sha256"],
                     "reader": READER,
                 }
@@ -340,7 +401,7 @@ def write_resources(
     connection: Connection, tenant: TenantId, ident: str, prepared: Sequence[Prepared]
 ) -> None:
     """Keep resources as received."""
-    for some in _batches([item.key for item in prepared]):
+    for some in batches([item.key for item in prepared]):
         connection.execute(
             delete(resource).where(
                 resource.c.tenant == tenant,
@@ -348,7 +409,7 @@ def write_resources(
                 resource.c.key.in_(some),
             )
         )
-    for kept in _batches(prepared):
+    for kept in batches(prepared):
         connection.execute(
             insert(resource),
             [
@@ -357,7 +418,7 @@ def write_resources(
                     "patient": ident,
                     "key": item.key,
                     "type": item.type,
-                    "known": item.facts is not None,
+                    "known": item.lines is not None,
                     "sha256": item.sha256,
                     "raw": item.raw,
                 }

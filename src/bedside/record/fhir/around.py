@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from bedside.core.ids import SourceId
 from bedside.core.source import Source
@@ -24,7 +24,18 @@ from bedside.record.fhir.shapes import (
 )
 from bedside.record.needs import Category, Fact
 
-__all__ = ["STANDS", "Around", "Visit", "entry_id", "joined", "key_of", "made", "name_of"]
+__all__ = ["STANDS", "Around", "Told", "Visit", "entry_id", "joined", "key_of", "made", "name_of"]
+
+T = TypeVar("T")
+
+
+class Told(Protocol[T]):
+    """What is known by a key; a mapping is one."""
+
+    def get(self, key: str, default: T, /) -> T:
+        """What is known by this key."""
+        ...
+
 
 _LITERAL = re.compile(r"(?:.*/)?(?P<key>[A-Z][A-Za-z]+/[A-Za-z0-9\-.]{1,64})(?:/_history/.*)?")
 
@@ -38,15 +49,15 @@ def entry_id(patient: str, key: str, part: str = "") -> SourceId:
     return SourceId("rec-" + hashlib.sha256(text.encode()).hexdigest()[:20])
 
 
-def key_of(written: str, links: Mapping[str, str]) -> str:
+def key_of(written: str, links: Told[str]) -> str:
     """Say "Type/id" of a literal reference, "" for one that names nothing resolvable.
 
     `links` maps the full URLs of the same file; it wins over the shape of the reference.
     """
     if not written or written.startswith("#"):
         return ""
-    if written in links:
-        return links[written]
+    if linked := links.get(written, ""):
+        return linked
     found = _LITERAL.fullmatch(written)
     return found["key"] if found else ""
 
@@ -78,9 +89,9 @@ class Around:
     """
 
     patient: str
-    links: Mapping[str, str] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    visits: Mapping[str, Visit] = field(default_factory=dict)
+    links: Told[str] = field(default_factory=dict[str, str])
+    names: Told[str] = field(default_factory=dict[str, str])
+    visits: Told[Visit] = field(default_factory=dict[str, Visit])
     documents: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, found: object) -> str:
