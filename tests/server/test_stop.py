@@ -69,6 +69,7 @@ def heard(provider: FakeProvider) -> None:
         threading.Event().wait(0.02)
 
 
+@pytest.mark.requirement("EN-S3")
 @pytest.mark.requirement("EN-S6")
 def test_a_stopped_turn_tells_who_waits_and_is_kept_as_incomplete(client, provider):
     thread, got = asking(client)
@@ -85,6 +86,9 @@ def test_a_stopped_turn_tells_who_waits_and_is_kept_as_incomplete(client, provid
     assert client.delete("/v1/turns", headers=headers(**key)).status_code == 404
     body = client.get(f"/v1/turns/{kept['turn_id']}", headers=headers()).json()
     assert (body["degraded"], len(provider.requests)) == (["turn: cancelled"], 1)
+    trail = client.get("/v1/audit", params={"patient": P}, headers=headers()).json()
+    acts = [(one["actor"], one["action"]) for one in trail if one["purpose"] == "stop"]
+    assert acts == [("dr", "write")], "one entry, and none for who had no such turn"
 
 
 def test_a_stopped_stream_ends_with_an_error_event(client, provider):

@@ -181,8 +181,8 @@ class Asker:
         task.add_done_callback(ended)
         return broadcast
 
-    async def stop(self, key: str, who: Who) -> None:
-        """Stop the caller's turn that runs under this idempotency key.
+    async def stop(self, key: str, who: Who) -> TurnRequest:
+        """Stop the caller's turn that runs under this idempotency key; says what was asked in it.
 
         Raises:
             NotFound: none runs under it in this process, or it ended before it could be stopped.
@@ -190,6 +190,7 @@ class Asker:
         running = self._running.get((who.tenant, who.actor, key))
         if running is None or not await running.stop():
             raise NotFound("running turn", key, hint="It has ended, or another process runs it.")
+        return running.request
 
     async def close(self, *, seconds: float) -> None:
         """Wait for running turns, then cancel what is left."""

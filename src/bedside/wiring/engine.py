@@ -285,6 +285,26 @@ class Engine:
             lambda c: reading.read_turn(c, who=who, turn_id=turn_id, clock=self.clock)
         )
 
+    async def stop_turn(self, key: str, who: Who) -> None:
+        """Stop the caller's turn that runs under this idempotency key: it is kept as incomplete.
+
+        Raises:
+            NotFound: none runs under it in this process.
+        """
+        stopped = await self.asker.stop(key, who)
+        await self.store.write(
+            lambda c: access.note(
+                c,
+                tenant=who.tenant,
+                actor=who.actor,
+                action="write",
+                at=self.clock.now(),
+                patient=stopped.patient,
+                session=stopped.session,
+                purpose="stop",
+            )
+        )
+
     async def turns_of(self, patient: str, who: Who) -> list[dict[str, Any]]:
         """The patient's turns."""
         self.may_see(who, patient)

@@ -49,10 +49,11 @@ async def stop(
 ) -> dict[str, bool]:
     """Stop the caller's turn that runs under this key: its model call is closed.
 
-    It is kept as incomplete, with what was released before; whoever waits for it is told.
+    It is kept as incomplete, with what was released before; whoever waits for it is told. The audit
+    trail says who stopped it.
     """
     engine: Engine = request.app.state.engine
-    await engine.asker.stop(idempotency_key, who)
+    await engine.stop_turn(idempotency_key, who)
     return {"stopped": True}
 
 
