@@ -187,7 +187,7 @@ def zip_bomb() -> bytes:
         (lambda: b"  \n ", "blank.md", "empty"),
         (lambda: b"x", "tool.exe", "not read"),
         (lambda: b"\x89PNG broken", "broken.png", "not an image"),
-        (lambda: b"---\ntitle: [\n---\n# A\n\nb", "front.md", "not valid YAML"),
+        (lambda: b"---\ntitle: [\n---\n# A\n\nb", "front.md", "not readable as YAML"),
         (lambda: b"<html><body></body></html>", "empty.html", "no text"),
     ],
 )

@@ -13,12 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bedside.core.errors import BadInput
 from bedside.core.value import value
+from bedside.core.yaml_text import STRINGS, read_yaml
 
 __all__ = ["Pack", "PackFile", "load_pack", "parse_pack"]
-
-# The C loader is about ten times faster; both keep every scalar a string, so that "NO" stays
-# nitric oxide and 72.50 stays 72.50.
-_BASE: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @value
@@ -62,7 +59,7 @@ class PackFile(BaseModel):
 M = TypeVar("M", bound=PackFile)
 
 
-class _Loader(_BASE):
+class _Loader(STRINGS):
     """Refuses a key that stands twice, since YAML would silently keep the last, or is no word."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
@@ -92,14 +89,10 @@ def parse_pack(model: type[M], text: str, *, what: str) -> M:
         BadInput: The text is not YAML, a key stands twice, or the schema does not hold; the
             message names the first places.
     """
-    try:
-        raw = yaml.load(text, _Loader)  # noqa: S506 - a base loader makes only strings
-    except RecursionError as error:
-        raise BadInput(what, why="its YAML is nested too deeply") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark else ""
-        raise BadInput(what, why=f"not readable as YAML{where}") from error
+    return _modelled(model, read_yaml(text, what=what, loader=_Loader), what=what)
+
+
+def _modelled(model: type[M], raw: object, *, what: str) -> M:
     if not isinstance(raw, Mapping):
         raise BadInput(what, why="a pack is a mapping with the key 'pack'")
     try:
@@ -125,4 +118,4 @@ def load_pack(model: type[M], package: str, path: str) -> M:
         BadInput: The file does not fit the schema.
     """
     text = resources.files(package).joinpath(path).read_text(encoding="utf-8")
-    return parse_pack(model, text, what=path)
+    return _modelled(model, yaml.load(text, _Loader), what=path)  # noqa: S506 - only strings

@@ -10,12 +10,12 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bedside.core.errors import BadInput
 from bedside.core.turn import Ended
 from bedside.core.value import value
+from bedside.core.yaml_text import read_yaml
 from bedside.models.config import Link
 
 __all__ = ["LivePrices", "Price", "Prices", "Tariff", "bundled_prices", "read_prices", "total"]
@@ -156,9 +156,7 @@ def read_prices(text: str) -> Prices:
         BadInput: it is not YAML, or not of this form.
     """
     try:
-        read = _File.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise BadInput("prices", why="YAML does not parse") from error
+        read = _File.model_validate(read_yaml(text, what="prices"))
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, found["loc"]))

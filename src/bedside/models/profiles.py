@@ -10,11 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bedside.core.errors import BadInput
 from bedside.core.value import value
+from bedside.core.yaml_text import read_yaml
 from bedside.models.config import Link
 
 __all__ = ["Profile", "Profiles", "bundled_profiles", "read_profiles"]
@@ -106,11 +106,11 @@ def read_profiles(text: str, *, window: int | None = None) -> Profiles:
         BadInput: it is not YAML, or not of this form.
     """
     try:
-        read = _File.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
-        raise BadInput(
-            "model profiles", why=f"not of the expected form ({_first(error)})"
-        ) from error
+        read = _File.model_validate(read_yaml(text, what="model profiles"))
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)[0]
+        where = f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+        raise BadInput("model profiles", why=f"not of the expected form ({where})") from error
     default = read.defaults.known()
     if window is not None:
         default["window"] = window
@@ -119,13 +119,6 @@ def read_profiles(text: str, *, window: int | None = None) -> Profiles:
         rows=tuple((row.match, Profile(**{**default, **row.known()})) for row in read.profiles),
         default=Profile(**default),
     )
-
-
-def _first(error: yaml.YAMLError | ValidationError) -> str:
-    if isinstance(error, ValidationError):
-        found = error.errors(include_input=False, include_url=False)[0]
-        return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
-    return "YAML does not parse"
 
 
 @cache

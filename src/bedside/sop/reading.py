@@ -45,7 +45,7 @@ def _used(raw: Any, part: str) -> Any:
     """A part that says `use` takes what it does not say itself from the shared one."""
     if not isinstance(raw, Mapping) or "use" not in raw:
         return raw
-    name = raw["use"]
+    name = str(raw["use"])
     shared = shared_parts()[part].get(name)
     if shared is None:
         known = ", ".join(sorted(shared_parts()[part]))

@@ -11,6 +11,7 @@ import yaml
 
 from bedside.core.errors import BadInput
 from bedside.core.value import value
+from bedside.core.yaml_text import read_yaml
 from bedside.flows.companion.safety import check_rules
 
 __all__ = ["PROMPTS", "Stage", "Tables", "tables_of"]
@@ -101,10 +102,7 @@ def tables_of(hot: Hot) -> Tables:
 def _over(base: Mapping[str, Any], text: str, name: str) -> Mapping[str, Any]:
     if not text.strip():
         return base
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"companion/{name}", why=f"it is no YAML ({type(error).__name__})") from None
+    tree = read_yaml(text, what=f"companion/{name}")
     if not isinstance(tree, Mapping):
         raise BadInput(f"companion/{name}", why="it is no YAML mapping")
     return _merged(base, cast("Mapping[str, Any]", tree))
