@@ -26,6 +26,8 @@ def words(text: str) -> list[tuple[int, int, str]]:
 
     A possessive ending ("patient's") is left out; case is folded; hyphens and slashes separate.
     """
+    if "'" not in text and "’" not in text:
+        return [(m.start(), m.end(), m.group().casefold()) for m in _WORD.finditer(text)]
     found: list[tuple[int, int, str]] = []
     for match in _WORD.finditer(text):
         word = match.group()
@@ -128,7 +130,7 @@ class Lexicon(Generic[T]):
         found: list[Match[T]] = []
         at = 0
         while at < len(tokens):
-            match = self._at(text, tokens, read, at)
+            match = self._at(text, tokens, read, at) if read[at] in self._longest else None
             if match is None:
                 at += 1
             else:

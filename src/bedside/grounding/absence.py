@@ -328,13 +328,14 @@ def _stands(mine: Read, theirs: Read, others: _Others) -> bool:
     if mine.drugs and _LEVEL.search(mine.text) and not _LEVEL.search(theirs.text):
         return False
     names = {one.key for one in inside}
-    held = {term.key for term in (*theirs.drugs, *theirs.analytes)}
-    if not names <= held or (not names and not rest):
-        return False
-    if not rest <= theirs.keys:
+    said = rest <= theirs.keys
+    if not said:
         other = {key for keys, words in others if words <= theirs.keys for key in keys}
         if not rest <= theirs.keys | other:
             return False
+    if not (names or rest) or (names and not names <= theirs.named):
+        return False
+    if not said:
         return not _all_denied(theirs, {key for key in theirs.keys if key not in _EMPTY}, mine)
     hits = (names | rest) - _EMPTY
     if hits & _denied_things(theirs):

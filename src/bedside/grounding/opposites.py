@@ -10,64 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from functools import cache
 
-from bedside.core.value import value
+from bedside.grounding.poles import WORD, Pole
 from bedside.grounding.reading import Memo, Read
 from bedside.grounding.terms import stem_of
 from bedside.language.quantities import Quantity
 
 __all__ = ["alike", "opposed"]
 
-_AXES: dict[str, dict[str, str]] = {
-    "action": {
-        "start": "start begin began begun initiate commence introduce restart resume",
-        "keep": "continue maintain active ongoing",
-        "stop": "stop discontinue cease withdraw withdrew withdrawn withhold withheld suspend pause hold held",
-        "avoid": "avoid",
-        "more": "double triple treble quadruple escalate uptitrate",
-        "less": "halve taper wean downtitrate",
-    },
-    "course": {
-        "up": "increase raise rise rose risen climb elevate",
-        "down": "decrease reduce fell fallen falling drop lowered declining",
-    },
-    "level": {
-        "high": "high raised elevated",
-        "low": "low reduced decreased suppressed",
-        "normal": "normal unremarkable preserved",
-    },
-    "judgement": {"better": "improve better", "worse": "worsen worse deteriorate declining"},
-    "quality": {"good": "good excellent", "poor": "poor poorly"},
-    "growth": {"benign": "benign", "malignant": "malignant"},
-    "pace": {"acute": "acute", "chronic": "chronic"},
-    "pressure": {"systolic": "systolic", "diastolic": "diastolic"},
-    "rate": {"slow": "bradycardia", "fast": "tachycardia"},
-    "end": {"proximal": "proximal", "distal": "distal"},
-    "flank": {"medial": "medial", "lateral": "lateral"},
-    "face": {"anterior": "anterior", "posterior": "posterior"},
-    "height": {"superior": "superior", "inferior": "inferior"},
-}
 _TOGETHER = frozenset(
     (*((("action", a), ("action", b)) for a, b in (("start", "keep"), ("stop", "avoid"))),)
 )
 """Poles that do not exclude each other."""
-_OF_DOSES = {"up": "more", "down": "less"}
-_DOSE_NEAR = re.compile(
-    r"\bdos(?:e|es|age|ing)\b|\bto\s+\d[\d.,]*\s?(?:mg|mcg|g|units?|ml)\b|\bby\s+\d[\d.,]*\s?(?:mg|mcg|g|units?)\b",
-    re.IGNORECASE,
-)
-_KIND_OF = re.compile(
-    r"[\s-](?:doses?|risk|thresholds?|intensity|fat|salt|sodium diet|fib(?:re|er)|grade|molecular|density|"
-    r"flow|suspicion|priority|back|limb|output|power|resolution|sensitivity)\b",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
 _PART = re.compile(
     r"[.;\n](?=\s|$)|,\s|\b(?:and|but|while|whereas|although|though|then)\b", re.IGNORECASE
-)
-_TIMES = re.compile(
-    r"\b(before|after)\s+(?:the |a |an |each |every )?([^\W\d_]{3,})", re.IGNORECASE
 )
 _WEIGHS = re.compile(
     r"\b(?:consider\w*|whether|could|(?-i:may)|might|options?|possib\w+|review\w*|discuss\w*|weigh\w*|would)\b",
@@ -82,26 +38,6 @@ _LEVEL_SAID = re.compile(
 _NOT = re.compile(r"\b(?:not|no longer|never|neither|nor|no)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _PREFIXES = ("non", "un", "a", "in")
 _LONG = 5  # letters of a word that may stand with and without a prefix of denial
-
-
-@cache
-def _poles() -> dict[str, tuple[tuple[str, str], ...]]:
-    """Each stem with its (axis, pole)s."""
-    rows: dict[str, list[tuple[str, str]]] = {}
-    for axis, poles in _AXES.items():
-        for pole, words in poles.items():
-            for word in words.split():
-                rows.setdefault(stem_of(word), []).append((axis, pole))
-    return {key: tuple(dict.fromkeys(found)) for key, found in rows.items()}
-
-
-@value
-class _Pole:
-    """A word of a text: its axis, its pole, and how it is written."""
-
-    axis: str
-    pole: str
-    word: str
 
 
 def opposed(
@@ -126,10 +62,10 @@ def opposed(
 
 def alike(said: Read, written: Sequence[Read]) -> set[str]:
     """The stems of `said` that are written in another word of the same pole: stopped, discontinued."""
-    theirs = [one for text in written for one in _found(text)]
+    theirs = [one for text in written for one in text.poles]
     return {
         stem_of(mine.word)
-        for mine in _found(said)
+        for mine in said.poles
         if any(mine.axis == one.axis and _agree(mine, one) for one in theirs)
     }
 
@@ -151,7 +87,7 @@ def _stands_in(words: str, text: str) -> bool:
 def _by_words(
     said: Read, written: Sequence[Read], computed: Sequence[Read], memo: Memo
 ) -> tuple[str, str] | None:
-    wholes = [_found(text) for text in written]
+    wholes = [text.poles for text in written]
     if not any(wholes):
         return _by_prefix(said, written)
     parts = [part for text in written for part in _themes(text, memo)]
@@ -174,15 +110,15 @@ def _by_words(
     return _by_prefix(said, written)
 
 
-def _agree(mine: _Pole, theirs: _Pole) -> bool:
+def _agree(mine: Pole, theirs: Pole) -> bool:
     pair = ((mine.axis, mine.pole), (theirs.axis, theirs.pole))
     return mine.pole == theirs.pole or pair in _TOGETHER or pair[::-1] in _TOGETHER
 
 
-_Part = tuple[frozenset[str], Read, list[_Pole]]
+_Part = tuple[frozenset[str], Read, list[Pole]]
 
 
-def _on(about: frozenset[str], parts: Iterable[_Part]) -> list[_Pole]:
+def _on(about: frozenset[str], parts: Iterable[_Part]) -> list[Pole]:
     """The poles of the parts that speak of one of these."""
     return [one for named, text, found in parts if about & (named or text.keys) for one in found]
 
@@ -193,42 +129,12 @@ def _themes(text: Read, memo: Memo) -> list[_Part]:
     named: frozenset[str] = frozenset()
     for part in _parts(text, memo):
         named = part.named or named
-        out.append((named, part, _found(part)))
+        out.append((named, part, part.poles))
     return out
 
 
 def _parts(text: Read, memo: Memo) -> list[Read]:
     return [memo(part) for one in _PART.split(text.text) if (part := one.strip())]
-
-
-def _found(text: Read) -> list[_Pole]:
-    """The poles of a text, without the words that it denies."""
-    out: list[_Pole] = []
-    for match in _WORD.finditer(text.text):
-        rows = _poles().get(stem_of(match.group().replace("-", "")))
-        if rows is None or _denied(text, match.start(), match.end()):
-            continue
-        if any(axis == "level" for axis, _ in rows) and _KIND_OF.match(text.text, match.end()):
-            continue
-        for axis, pole in rows:
-            if axis == "course" and _DOSE_NEAR.search(text.text) and text.drugs:
-                out.append(_Pole(axis="action", pole=_OF_DOSES[pole], word=match.group()))
-            else:
-                out.append(_Pole(axis=axis, pole=pole, word=match.group()))
-    out += [
-        _Pole(axis=f"time {stem_of(match[2])}", pole=match[1].lower(), word=match[1])
-        for match in _TIMES.finditer(text.text)
-    ]
-    return out
-
-
-def _denied(text: Read, start: int, end: int) -> bool:
-    return any(
-        one.kind == "negated"
-        and one.start <= start < one.end
-        and not (one.trigger[0] <= start and end <= one.trigger[1])
-        for one in text.scopes
-    )
 
 
 def _by_prefix(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
@@ -243,7 +149,7 @@ def _by_prefix(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
 
 
 def _words(text: Read) -> set[str]:
-    return {match.group().lower().replace("-", "") for match in _WORD.finditer(text.text)}
+    return {match.group().lower().replace("-", "") for match in WORD.finditer(text.text)}
 
 
 def _reverses(word: str) -> Iterable[str]:
@@ -292,7 +198,7 @@ def _comparable(one: Quantity, other: Quantity) -> bool:
 
 def _by_course(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
     """A course that the figures refute: "rose from 57 to 41", "rose to" the lowest value there is."""
-    course = [one for one in _found(said) if one.axis == "course"]
+    course = [one for one in said.poles if one.axis == "course"]
     poles = {one.pole for one in course}
     if len(poles) != 1:
         return None

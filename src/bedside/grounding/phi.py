@@ -64,9 +64,8 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )  # fmt: skip
-_BIRTH = re.compile(
-    r"\b(?:born(?: on)?|d\.?o\.?b\.?|date of birth|birth ?date)\W{0,4}$", re.IGNORECASE
-)
+_BORN = re.compile(r"\b(?:born(?: on)?|d\.?o\.?b\.?|date of birth|birth ?date)", re.IGNORECASE)
+_BIRTH = re.compile(_BORN.pattern + r"\W{0,4}$", re.IGNORECASE)
 _NOT_NAME_WORDS = (
     "has is was had should may can will does did not and or with the a an in on of education "
     "information history summary record safety data care reports denies presents"
@@ -101,11 +100,12 @@ def identifiers(text: str) -> list[Identifier]:
                 continue
             if not any(one.start < end and start < one.end for one in found):
                 found.append(_identifier(kind, text, start, end))
-    found += [
-        _identifier("birth_date", text, when.start, when.end)
-        for when in dates(text)
-        if _BIRTH.search(text[max(0, when.start - 24) : when.start])
-    ]
+    if _BORN.search(text):
+        found += [
+            _identifier("birth_date", text, when.start, when.end)
+            for when in dates(text)
+            if _BIRTH.search(text[max(0, when.start - 24) : when.start])
+        ]
     return sorted(found, key=lambda one: one.start)
 
 

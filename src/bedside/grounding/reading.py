@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 
 from bedside.grounding.numerals import has_number_words, worded
+from bedside.grounding.poles import Pole, poles
 from bedside.grounding.terms import Term, analytes, codes, drugs, stems
 from bedside.language.dates import Written, dates
 from bedside.language.laterality import SideOf, sides
@@ -15,6 +16,7 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 __all__ = ["Memo", "Read"]
 
 _DIGIT = re.compile(r"\d")
+_END = re.compile(r"(?<=[\w)\]%]{2})\.\Z")
 
 
 class Read:
@@ -82,6 +84,11 @@ class Read:
         return sides(self.text)
 
     @cached_property
+    def poles(self) -> list[Pole]:
+        """Its words that have a reverse, in order, without those that it denies."""
+        return poles(self.text, self.scopes, of_medicine=bool(self.drugs))
+
+    @cached_property
     def words(self) -> list[Term]:
         """Content words and names that hold digits."""
         return [*self.stems, *self.codes]
@@ -104,8 +111,10 @@ class Memo:
         self._reads: dict[str, Read] = {}
 
     def __call__(self, text: str) -> Read:
-        """The reading of `text`, the same object each time."""
+        """The reading of `text`, the same each time; blanks around it and its full stop are left out."""
         found = self._reads.get(text)
         if found is None:
-            found = self._reads[text] = Read(text)
+            bare = _END.sub("", text.strip())
+            found = self._reads.get(bare) or Read(bare)
+            self._reads[bare] = self._reads[text] = found
         return found

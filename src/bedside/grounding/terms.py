@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import Stemmer
@@ -57,6 +57,7 @@ def _stemmer() -> Callable[[str], str]:
     return stem
 
 
+@lru_cache(maxsize=8_192)
 def stem_of(word: str) -> str:
     """The stem of one word, in lower case, British spelling brought to American."""
     low = word.lower().split("'")[0]

@@ -61,6 +61,7 @@ _MONTHS = {
 _NAME = r"(?P<{0}>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _MONTH_NAME = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:18|19|20|21)\d\d(?!\d)")
+_DIGIT = re.compile(r"\d")
 _SEPARATED = re.compile(r"\d[/.-]\d{1,2}[/.-]\d")
 # (what must stand in the text for the pattern to be worth trying, pattern)
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -103,7 +104,7 @@ def dates(text: str) -> list[Written]:
     A year alone counts only where the words before it say so ("in 2019", "(2021)"); a day and a
     month that do not exist (31 February) are no date.
     """
-    if not any(char.isdigit() for char in text):
+    if _DIGIT.search(text) is None:
         return []
     found: list[Written] = []
     has = {

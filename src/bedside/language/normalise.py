@@ -98,6 +98,9 @@ Map = tuple[list[str], list[int], list[int]]
 
 def _fold(text: str) -> Map:
     """Compose, translate and drop, one cluster at a time."""
+    if "&" not in text and text.isascii():
+        letters = [" " if c.isspace() or c < " " else c for c in text]
+        return letters, list(range(len(text))), list(range(1, len(text) + 1))
     chars: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

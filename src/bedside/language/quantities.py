@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from bedside.core.value import value
@@ -165,6 +166,7 @@ _QUANTITY = re.compile(
     r"(?!\d)",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _NAMED = re.compile(r"[^\W_][\w]*-$")
 _COUNTER = re.compile(r"(?m)^[ \t]*(?:[-*>•#]+[ \t]*)?\(?\d{1,2}[.)](?=[ \t])")
 _MARKER = re.compile(r"\[\d{1,4}(?:\s*[,;]\s*\d{1,4})*\]")
@@ -172,6 +174,7 @@ _POWER = re.compile(r"(?:x\s?)?10\s?(?:[\^*]\s?)?([0-9⁰¹²³⁴-⁹]+)$", re.
 _SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
+@lru_cache(maxsize=1_024)
 def unit_key(unit: str) -> str:
     """The one spelling of a unit: "µg" and "ug" give "mcg", "mm[Hg]" gives "mmhg".
 
@@ -214,7 +217,7 @@ def quantities(text: str, *, known: Sequence[Written] | None = None) -> list[Qua
         text: Any text.
         known: The dates of the text, where the caller has them already.
     """
-    if not any(char.isdigit() for char in text):
+    if _DIGIT.search(text) is None:
         return []
     taken = [(found.start, found.end) for found in (dates(text) if known is None else known)]
     taken += [match.span() for match in _MARKER.finditer(text)]
