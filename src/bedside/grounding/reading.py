@@ -16,7 +16,7 @@ from bedside.language.quantities import Frequency, Quantity, frequencies, quanti
 __all__ = ["Memo", "Read"]
 
 _DIGIT = re.compile(r"\d")
-_END = re.compile(r"(?<=[\w)\]%]{2})\.\Z")
+_END = re.compile(r"(?<!\.\w)(?<=[\w)\]%])\.\Z")
 
 
 class Read:
