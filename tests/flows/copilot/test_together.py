@@ -75,3 +75,19 @@ def test_interactions_asked_for_are_those_of_the_current_medicines_gravest_first
 def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
     answer = ask("Plan for her next antenatal visit", "demo-chow")["answer"]
     assert "meets the criteria of preeclampsia" in answer.split("Also in the record")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("first line for new onset AF rate control", "Rate control"),
+        ("warfarin INR target AF", "Warfarin"),
+        ("gold groups copd", "Groups"),
+        ("who needs urate lowering", "Who"),
+        ("copd exacerbation prednisolone how long", "Treat"),
+        ("apixaban dose reduction criteria AF", "Doses"),
+    ],
+)
+def test_the_section_that_the_question_names_stands_first(ask, question, heading) -> None:
+    first = ask(question)["answer"].splitlines()[0]
+    assert first.split(", ")[1:-1] == [heading]

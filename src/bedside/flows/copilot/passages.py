@@ -29,6 +29,9 @@ _SPECIAL = frozenset(
 )
 """A passage on these people answers a question only where it speaks of them."""
 _OF_THE_BEST = 0.3
+_BY_PLACE = 0.3
+"""How much each place in the search's own order counts."""
+_SMALL = frozenset(stems("and or of the in on an a at to for"))
 """A passage far below the best one is left out."""
 _SOURCES = re.compile(r"\b(?:sources?|references?|bibliography|further reading)\b", re.IGNORECASE)
 Name = frozenset[str]
@@ -72,6 +75,12 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
         r"interact\w*|avoid|leave|harm|cautions?|safety|allerg\w*|kidney function|hyperkal\w*",
         "avoid caution interactions",
     ),
+    (
+        r"switch\w*|chang(?:e|ing)|convert\w*|swap\w*",
+        r"switch\w*|chang(?:e|ing)|from",
+        "changing from one to another",
+    ),
+    (r"how long|duration|course", r"treat\w*|how to give|how long|duration", "treatment duration"),
     (
         r"acute|attacks?|flares?|exacerbations?|severe",
         r"acute|attacks?|flares?|exacerbations?|severe",
@@ -161,6 +170,7 @@ def _scored(
         for hit in hits
     ]
     rarity = rarity_of(terms, [own | heading for _, own, heading in rows])
+    written = set(stems(text))
     wanted = [kind for asks, kind, _ in _ASKS if asks.search(text)]
     found: list[_Scored] = []
     for hit, own, heading in rows:
@@ -179,9 +189,11 @@ def _scored(
         score = sum(terms[stem] * rarity[stem] for stem in terms if stem in both)
         score += 0.5 * sum(terms[stem] * rarity[stem] for stem in terms if stem in own)
         score += 0.5 * sum(terms[stem] * rarity[stem] for stem in terms if stem in set(stems(last)))
-        score *= (0.3 + covered) ** 2 * (1 + titled) / (1 + 0.05 * (hit.rank - 1))
+        score *= (0.3 + covered) ** 2 * (1 + titled) / (1 + _BY_PLACE * (hit.rank - 1))
         below = hit.prefix.strip(" []").partition(">")[2]
         score *= _OF_KIND ** sum(1 for kind in wanted if kind.search(below))
+        said = bool(tail := set(stems(last)) - _SMALL) and tail <= written
+        score *= _OF_KIND ** (said + bool(_SPECIAL & set(terms) & set(stems(below))))
         headed = any(_holds(group, set(stems(last))) for group in must)
         score *= 1.5 if headed else 1.0
         special = _SPECIAL & (heading if "adult" not in title else set(stems(below)))
