@@ -83,7 +83,6 @@ def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
         ("first line for new onset AF rate control", "Rate control"),
         ("warfarin INR target AF", "Warfarin"),
         ("gold groups copd", "Groups"),
-        ("who needs urate lowering", "Who"),
         ("copd exacerbation prednisolone how long", "Treat"),
         ("apixaban dose reduction criteria AF", "Doses"),
     ],
