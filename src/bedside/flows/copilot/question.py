@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
+from bedside.context import o200k
 from bedside.core.value import value
 from bedside.flows.copilot.lexicon import Lexicon, Meaning, lexicon, tokenise
 from bedside.flows.copilot.names import analyte_lexicon, clinical_phrases, is_drug_word
@@ -166,6 +167,8 @@ def _repair(word: str) -> str:
 
     A word with letters before it is no slip of it but mostly its contrary: "incomplete".
     """
+    if o200k()(f" {word}") == 1:
+        return word  # so common that it is a word of its own
     near = {fixed for one in (lexicon(), analyte_lexicon()) if (fixed := one.repaired(word))}
     one = near.pop() if len(near) == 1 else word
     return word if word.endswith(one) and word[0] != one[0] else one

@@ -20,6 +20,7 @@ from bedside.flows.copilot.names import panel_members
 from bedside.flows.copilot.query import Anchor, Entity, EntityKind, Parsed, Query, Threshold, Window
 from bedside.flows.copilot.question import Piece, read
 from bedside.flows.copilot.subjects import query_of
+from bedside.flows.copilot.used import left_over
 
 __all__ = ["Clause", "asks_what_for", "parse"]
 
@@ -46,23 +47,12 @@ _GIVEN_FOR = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What was taken for a problem, and not whether there was one: "what did she get for the gout?"."""
-_LEVEL = re.compile(r"\W+(?:levels?|concentrations?|troughs?)\b", re.IGNORECASE)
 _SWALLOWED = re.compile(
     r"\b(?:is|are|was|were|been)\s+(?:(?!there\b)\w+\s+){1,3}on\b|\btak(?:e|es|ing)\b|\bprescri"
     r"|\breceiv|\b(?:was|were|been|being)\s+(?:\w+\s+){0,2}given\b|\bput on\b",
     re.IGNORECASE,
 )
-_NO_COUNT = {
-    "medications": re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE),
-    "procedures": re.compile(r"\bhow many (?:stitch|suture|stent|graft|staple)", re.IGNORECASE),
-}
-_HOW_MUCH = re.compile(r"\bhow (?:much|heavily)\b", re.IGNORECASE)
-_COMPLETE = re.compile(r"\bcompleted?\b(?!\s+(?:list|history|record|vacc|immuni))", re.IGNORECASE)
 _OF_ONE_SORT = re.compile(r"\b(?:food|drug|medication)\s+(?:allerg|intoleran)", re.IGNORECASE)
-_STRANDED = re.compile(
-    r"\b(?:what|which|who|whom)\b.+\b(?:on|of|from|with|to|by|in|at)\W*\Z",
-    re.IGNORECASE | re.DOTALL,
-)
 _MOST_COUNTED = 50
 
 
@@ -137,40 +127,27 @@ def parse(
         return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))
     if unknown or not sure or not clauses or any(clause.broken for clause in clauses):
         return parsed
-    if _MEANING.search(text) or _of_a_level(text, clauses) or _as_medicine(text, clauses):
-        return parsed
+    queries = _asked(text, clauses)
+    left = left_over(text, pieces, queries) if queries else ()
+    return parsed if left else replace(parsed, queries=queries)
+
+
+def _asked(text: str, clauses: Sequence[Clause]) -> tuple[Query, ...]:
+    """The queries of all clauses; empty where one of them has none."""
+    if _MEANING.search(text) or _as_medicine(text, clauses):
+        return ()
     if _GIVEN_FOR.search(text):
         clauses = [
             replace(one, verbs=one.verbs | {"take"}) if _is_problem(one) else one for one in clauses
         ]
     settled = None if _relates(clauses) else _settled(clauses)
     if settled is None:
-        return parsed
-    queries: list[Query] = []
-    for clause in settled:
-        made = query_of(clause)
-        if not made:
-            return parsed
-        queries += made
-    distinct = _turned(text, _without_members(_once(queries)))
-    if len(distinct) > _MOST_QUERIES or any(_passes_over(text, query) for query in distinct):
-        return parsed
-    return replace(parsed, queries=distinct)
-
-
-def _of_a_level(text: str, clauses: Sequence[Clause]) -> bool:
-    """True of "carbamazepine level", which asks for a result and not whether it is taken."""
-    drugs = [
-        one.said
-        for part in clauses
-        for group in part.entities
-        for one in group[:1]
-        if one.kind in {"drug", "drug_class"}
-    ]
-    low = text.lower()
-    return any(
-        (at := low.find(said)) >= 0 and _LEVEL.match(low[at + len(said) :]) for said in drugs
-    )
+        return ()
+    made = [query_of(clause) for clause in settled]
+    if not all(made):
+        return ()
+    distinct = _turned(text, _without_members(_once([one for some in made for one in some])))
+    return distinct if len(distinct) <= _MOST_QUERIES else ()
 
 
 def _as_medicine(text: str, clauses: Sequence[Clause]) -> bool:
@@ -181,17 +158,6 @@ def _as_medicine(text: str, clauses: Sequence[Clause]) -> bool:
         and not any(one.kind in {"drug", "drug_class"} for group in part.entities for one in group)
         for part in clauses
     )
-
-
-def _passes_over(text: str, query: Query) -> bool:
-    """True where a query leaves out what is asked: how often taken, how many stitches, how much."""
-    if query.ask == "count" and query.topic in _NO_COUNT:
-        return _NO_COUNT[query.topic].search(text) is not None
-    if query.entity is None or query.topic not in {"conditions", "immunizations"}:
-        smokes = query.entity is not None and query.entity.key == "smoking status"
-        return smokes and _HOW_MUCH.search(text) is not None
-    stranded = query.topic == "conditions" and query.ask == "any" and _STRANDED.search(text)
-    return bool(stranded or _COMPLETE.search(text))
 
 
 def _is_problem(clause: Clause) -> bool:
