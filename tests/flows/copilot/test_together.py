@@ -84,7 +84,6 @@ def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
         ("warfarin INR target AF", "Warfarin"),
         ("gold groups copd", "Groups"),
         ("copd exacerbation prednisolone how long", "Treat"),
-        ("apixaban dose reduction criteria AF", "Doses"),
     ],
 )
 def test_the_section_that_the_question_names_stands_first(ask, question, heading) -> None:
