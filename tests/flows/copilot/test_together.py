@@ -89,3 +89,8 @@ def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
 def test_the_section_that_the_question_names_stands_first(ask, question, heading) -> None:
     first = ask(question)["answer"].splitlines()[0]
     assert first.split(", ")[1:-1] == [heading]
+
+
+def test_trials_of_treatment_are_no_answer_to_what_a_disease_is(ask) -> None:
+    assert "Papers:" in ask("first line treatment of rheumatoid arthritis")["answer"]
+    assert "Papers:" not in ask("Diagnostic criteria for rheumatoid arthritis")["answer"]

@@ -15,7 +15,7 @@ from bedside.flows.copilot.excerpts import Excerpt, excerpt_of, rarity_of, reada
 from bedside.knowledge.needs import Hit
 from bedside.language.stems import stems
 
-__all__ = ["Passage", "asked_for", "best_passages", "ranked_hits"]
+__all__ = ["Passage", "asked_for", "best_passages", "defines", "ranked_hits"]
 
 _LABEL = 90
 _SHORT_PASSAGE = 6
@@ -38,6 +38,7 @@ Name = frozenset[str]
 Group = tuple[Name, ...]
 """One thing that the question names: its names, each as stems."""
 
+_DEFINING = "definition diagnosis tests"
 _KINDS: tuple[tuple[str, str, str], ...] = (
     (
         r"first[- ]line|treat\w*|therap\w*|manag\w*|drug of choice|which (?:drug|medicine|antibiotic)",
@@ -58,7 +59,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (
         r"criteria|diagnos\w*|defin\w*|when is",
         r"defin\w*|diagnos\w*|tests?|criteria|assess",
-        "definition diagnosis tests",
+        _DEFINING,
     ),
     (
         r"monitor\w*|how often|follow[- ]up|check",
@@ -100,6 +101,11 @@ _ASKS = tuple(
 def asked_for(text: str) -> str:
     """The kinds of answer that a question asks for, as the words of headings; "" for none known."""
     return " ".join(words for asked, _, words in _ASKS if asked.search(text))
+
+
+def defines(text: str) -> bool:
+    """Does a question ask for a definition, a test or criteria, and for nothing else known?"""
+    return asked_for(text) == _DEFINING
 
 
 @value

@@ -17,7 +17,7 @@ from bedside.flows.copilot.excerpts import (
 )
 from bedside.flows.copilot.hard import hard_data_of, hard_items
 from bedside.flows.copilot.names import classes_of, ingredients, shown_name
-from bedside.flows.copilot.passages import Group, Passage, best_passages, ranked_hits
+from bedside.flows.copilot.passages import Group, Passage, best_passages, defines, ranked_hits
 from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity
 from bedside.flows.copilot.steps import is_own_step, step_of
@@ -313,8 +313,8 @@ def passage_lines(
 
 
 def evidence_items(view: View[Nothing]) -> list[Item]:
-    """Decision nodes that speak of what the question names."""
-    if view.opened.pinned.get("unreviewed") == "off":
+    """Decision nodes that speak of what the question names; they decide on treatment, define nothing."""
+    if view.opened.pinned.get("unreviewed") == "off" or defines(view.request.text):
         return []
     items = hard_items(hard_data_of(view))
     groups = groups_in(view)
