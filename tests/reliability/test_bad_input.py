@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable
@@ -294,4 +295,36 @@ def test_a_store_that_cannot_be_reached_is_named_as_the_target(run, dump, home) 
     assert said.code == 1
     assert said.json["error"]["detail"].startswith("the target: no database answers")
     assert CANARY not in said.out + said.err
+    assert dump(home) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[[[[",
+        "5",
+        '{"text": 5}',
+        '{"text": " "}',
+        '{"upload": "absent.pdf"}',
+        '{"text": "\\ud800"}',
+    ],
+)
+def test_a_script_whose_every_line_is_wrong_begins_no_case(
+    run, dump, home, tmp_path, line: str
+) -> None:
+    (tmp_path / "script.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    before = dump(home)
+    said = run(home, "intake", "run", "--script", str(tmp_path / "script.jsonl"))
+    assert (said.code, said.json["line"], said.json["case"]) == (1, 1, None)
+    assert dump(home) == before
+
+
+def test_a_refused_document_leaves_a_bundled_patients_exemption_as_it_was(
+    run, demo_home, dump, tmp_path
+) -> None:
+    home = shutil.copytree(demo_home, tmp_path / "demo")
+    TEXTS["torn.pdf"][0](tmp_path / "torn.pdf")
+    before = dump(home)
+    said = run(home, "attach", "demo-adeyemi", str(tmp_path / "torn.pdf"))
+    assert said.code == 1
     assert dump(home) == before

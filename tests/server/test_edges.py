@@ -274,3 +274,18 @@ def test_a_failure_after_the_answer_began_reaches_no_log_and_no_server(caplog):
     assert (b"cache-control", b"no-store") in sent[0]["headers"]
     assert CANARY not in caplog.text
     assert "KeyError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1/sops/" + "a" * 6_000, 404),
+        (f"/v1/sources/{'a' * 6_000}", 404),
+        ("/v1/sources/demo-type-2-diabetes-2025?revision=99999999999999999999999", 404),
+        ("/v1/catalogue/nosuch/x", 422),
+    ],
+)
+def test_a_name_or_a_number_beyond_what_the_store_holds_is_no_failure(client, path, status):
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert "nosuch of that name" not in answer.text

@@ -12,7 +12,7 @@ from typing import Any
 
 from bedside.core.errors import BadInput, BedsideError, InvalidArgument
 from bedside.wiring import Engine, Who
-from bedside.wiring.intake import require_case, send, start_case, upload
+from bedside.wiring.intake import Say, require_case, send, start_case, upload
 
 __all__ = ["intake"]
 
@@ -24,21 +24,18 @@ async def intake(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     return await {"run": _run, "chat": _chat}[options.action](engine, options, who)
 
 
-async def _case(engine: Engine, options: argparse.Namespace, who: Who) -> str:
-    if options.case:
-        await require_case(engine, who, options.case)
-        return options.case
-    return await start_case(engine, who)
-
-
 async def _run(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     lines = await asyncio.to_thread(_lines, options.script)
-    case = await _case(engine, options, who)
+    case = options.case
+    if case:
+        await require_case(engine, who, case)
     failed = done = 0
     for place, line in enumerate(lines, start=1):
         try:
             step = _step(line, place)
-            turn = await _take(engine, who, case, step, options, base=_folder(options.script))
+            body = await _file(engine, step, base=_folder(options.script))
+            case = case or await start_case(engine, who)
+            turn = await _take(engine, who, case, step, options, body=body)
         except BedsideError as error:
             failed += 1
             _error(options, case, place, error)
@@ -67,7 +64,7 @@ def _step(line: str, place: int) -> Mapping[str, Any]:
     wanted = '{"text": ...}, {"upload": path} or {"language": code}'
     try:
         step = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput(f"line {place}", why="it is no JSON", do=f"Write {wanted}.") from None
     if not isinstance(step, dict) or not set(step) & {"text", "upload", "language"}:
         raise BadInput(f"line {place}", why="it is no step", do=f"Write {wanted}.")
@@ -75,7 +72,17 @@ def _step(line: str, place: int) -> Mapping[str, Any]:
         isinstance(step[name], str) for name in step if name in {"text", "upload", "language"}
     ):
         raise BadInput(f"line {place}", why="a value is no text", do=f"Write {wanted}.")
+    if "upload" not in step and "text" in step:
+        Say(question=step["text"]).request(deadline_ms=1)
     return step
+
+
+async def _file(engine: Engine, step: Mapping[str, Any], *, base: Path) -> bytes:
+    """The bytes of the step's file; none where it adds no file."""
+    if "upload" not in step:
+        return b""
+    most = engine.settings.upload_bytes
+    return await asyncio.to_thread(_bytes, Path(step["upload"]), base, most)
 
 
 async def _take(
@@ -85,12 +92,10 @@ async def _take(
     step: Mapping[str, Any],
     options: argparse.Namespace,
     *,
-    base: Path,
+    body: bytes,
 ) -> dict[str, Any]:
     if "upload" in step:
-        path = Path(step["upload"])
-        body = await asyncio.to_thread(_bytes, path, base, engine.settings.upload_bytes)
-        return await upload(engine, who, case, path.name, body, wait=True)
+        return await upload(engine, who, case, Path(step["upload"]).name, body, wait=True)
     language = step.get("language", "")
     act = ("language", language) if "text" not in step else None
     return await send(
@@ -124,7 +129,7 @@ def _show(options: argparse.Namespace, turn: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _error(options: argparse.Namespace, case: str, place: int, error: BedsideError) -> None:
+def _error(options: argparse.Namespace, case: str | None, place: int, error: BedsideError) -> None:
     body = {"type": type(error).__name__, "title": error.title, "detail": str(error)}
     if options.json:
         sys.stdout.write(json.dumps({"case": case, "line": place, "error": body}) + "\n")
@@ -133,7 +138,8 @@ def _error(options: argparse.Namespace, case: str, place: int, error: BedsideErr
 
 
 async def _chat(engine: Engine, options: argparse.Namespace, who: Who) -> int:
-    case = await _case(engine, options, who)
+    case = options.case or await start_case(engine, who)
+    await require_case(engine, who, case)
     sys.stderr.write(
         f"Case {case}. Write, or /upload FILE, /language CODE; an empty line ends. "
         f"`bedside intake chat --case {case}` goes on with it.\n"
@@ -146,7 +152,9 @@ async def _chat(engine: Engine, options: argparse.Namespace, who: Who) -> int:
         if not said:
             return DONE
         try:
-            _show(options, await _take(engine, who, case, _typed(said), options, base=Path()))
+            step = _typed(said)
+            body = await _file(engine, step, base=Path())
+            _show(options, await _take(engine, who, case, step, options, body=body))
         except BedsideError as error:
             _error(options, case, 1, error)
 

@@ -128,9 +128,12 @@ def edit(
 
 
 def entries(connection: Connection, *, who: Who, kind: str) -> list[dict[str, Any]]:
-    """What is live of a kind."""
-    if kind not in KINDS:
-        raise InvalidArgument("kind", found=kind, want="one of " + ", ".join(KINDS))
+    """What is live of a kind.
+
+    Raises:
+        InvalidArgument: the kind is none.
+    """
+    _check_kind(kind)
     live = catalogue.live(connection, who.tenant)
     return [_shown(edition) for edition in live.entries.get(kind, {}).values()]
 
@@ -139,12 +142,19 @@ def versions(connection: Connection, *, who: Who, kind: str, key: str) -> list[d
     """Every version of one entry, oldest first.
 
     Raises:
+        InvalidArgument: the kind is none.
         NotFound: there never was one.
     """
+    _check_kind(kind)
     found = catalogue.history(connection, who.tenant, kind, key)
     if not found:
         raise NotFound(kind, key)
     return [_shown(edition) for edition in found]
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise InvalidArgument("kind", found=kind, want="one of " + ", ".join(KINDS))
 
 
 def _shown(edition: Edition) -> dict[str, Any]:

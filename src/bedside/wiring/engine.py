@@ -149,9 +149,10 @@ class Engine:
             NotFound: no such patient.
         """
         grant = await self._grant(who, patient, purpose="attach", action="write")
+        read = await self.texts.read_files(files)
         if not bundled:
             await self._added_to(who, [patient])
-        return await self.texts.attach(grant, files)
+        return await self.texts.attach(grant, read)
 
     async def attach_paths(
         self, patient: str, paths: Sequence[Path], who: Who, *, bundled: bool = False

@@ -22,6 +22,7 @@ from bedside.core.value import value
 from bedside.flows.intake.book import Book
 from bedside.flows.intake.case import load as load_case
 from bedside.flows.trace import TurnResult
+from bedside.sop.find import bundled
 from bedside.storage import access, catalogue, conversations
 from bedside.storage.tables.record import patient as patient_table
 from bedside.wiring.ask import Ask, Who
@@ -248,8 +249,10 @@ async def contract_text(engine: Engine, who: Who, sop: str) -> str | None:
     saved = (data.get("sop") or {}).get(sop)
     if saved is not None:
         return str(saved["yaml"])
+    if sop not in bundled():
+        return None
     path = resources.files("bedside.sop") / "data" / "contracts" / f"{sop}.yaml"
-    return path.read_text(encoding="utf-8") if sop.isidentifier() and path.is_file() else None
+    return path.read_text(encoding="utf-8")
 
 
 async def saved_version(engine: Engine, who: Who, sop: str) -> int:

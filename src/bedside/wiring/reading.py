@@ -73,7 +73,8 @@ def read_source(
         .order_by(source.c.revision.desc())
     )
     if revision is not None:
-        query = query.where(source.c.revision == revision)
+        # A number that no column holds is no revision: there is no such source.
+        query = query.where(source.c.revision == max(-1, min(revision, 2**31 - 1)))
     row = connection.execute(query).first()
     writer, said_in = _writer(connection, who.tenant, source_id) if row is not None else (None, "")
     if row is None or not _may_read(

@@ -261,20 +261,25 @@ class Texts:
 
     # ---- a patient's documents in
 
-    async def attach(
-        self, grant: Grant, files: Sequence[tuple[str, bytes]]
-    ) -> list[dict[str, Any]]:
-        """Add documents. Each is read before anything is written, so a bad one changes nothing.
+    async def read_files(
+        self, files: Sequence[tuple[str, bytes]]
+    ) -> list[tuple[str, bytes, Parsed]]:
+        """The words of each file, before anything is written, so that a bad one changes nothing.
 
         Raises:
             BadInput: a file cannot be read.
         """
-        parsed = [
+        return [
             (name, body, await asyncio.to_thread(parse_apart, body, name=name))
             for name, body in files
         ]
+
+    async def attach(
+        self, grant: Grant, files: Sequence[tuple[str, bytes, Parsed]]
+    ) -> list[dict[str, Any]]:
+        """Add documents that were read."""
         added: list[dict[str, Any]] = []
-        for name, body, text in parsed:
+        for name, body, text in files:
             seen = guess(text.text, file_name=name)
             made = await self._store.write(
                 partial(self._register, grant=grant, name=name, body=body, text=text, seen=seen)
