@@ -52,6 +52,23 @@ def test_a_click_on_a_citation_shows_the_very_words_and_escape_returns(page):
     assert page.evaluate("document.activeElement.className").startswith("cite")
 
 
+def test_tab_stays_in_the_drawer_both_ways_until_escape(page):
+    page.goto(f"/patients/{P}")
+    ask(page, "latest HbA1c?")
+    page.locator(".answer .text .cite").first.press("Enter")
+    page.wait_for_selector("#drawer mark")
+    for key in ("Tab", "Shift+Tab"):
+        been = set()
+        for _ in range(5):
+            page.keyboard.press(key)
+            assert page.evaluate("document.activeElement.closest('#drawer') !== null")
+            been.add(page.evaluate("document.activeElement.textContent"))
+        assert len(been) == page.locator("#drawer button, #drawer [tabindex]").count() == 3
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.answer') !== null")
+
+
 def test_the_answer_streams_and_ends_as_a_draft_that_can_be_accepted_and_reported(page):
     page.goto(f"/patients/{P}")
     ask(page, "What is the trend in eGFR?")

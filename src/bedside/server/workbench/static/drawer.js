@@ -52,10 +52,21 @@ export function closeDrawer() {
   opener = null;
 }
 
+// Tab goes round inside the drawer, for what is behind it cannot be seen; Esc goes back there.
+function stayInside(event) {
+  if (event.key !== "Tab" || drawer.hidden || !drawer.contains(document.activeElement)) return;
+  const stops = [...drawer.querySelectorAll("button, a[href], [tabindex]")];
+  const [first, last] = event.shiftKey ? [stops.at(-1), stops[0]] : [stops[0], stops.at(-1)];
+  if (document.activeElement !== last) return;
+  event.preventDefault();
+  first.focus();
+}
+
 if (drawer) {
   drawer.querySelector('[data-do="close"]').addEventListener("click", closeDrawer);
   drawer.querySelector('[data-do="print"]').addEventListener("click", () => window.print());
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeDrawer(); });
+  document.addEventListener("keydown", stayInside);
   document.addEventListener("click", (event) => {
     const cite = event.target.closest("button[data-source]");
     if (!cite) return;
