@@ -105,14 +105,16 @@ def test_a_model_answers_and_every_claim_is_held_against_its_source(
 def test_a_provider_that_is_down_is_passed_over_and_named(demo_home, tmp_path):
     with FakeProvider(
         {
-            "openrouter": [Fault(kind="server_error")] * 3,
-            "anthropic": [Said(text="I cannot tell from the sources.")],
+            "openrouter": [Fault(kind="server_error")],
+            "anthropic": [Said(text="She also has lupus. Her eGFR is 73 mL/min/1.73m2.")],
         }
     ) as provider:
         turn = run(demo_home, tmp_path, provider, "openrouter:a,anthropic:b,extractive")
     assert turn["answered_by"] == "model:b"
     assert [call["provider"] for call in turn["calls"]][-1] == "anthropic"
     assert turn["calls"][0]["outcome"] != "ok"
+    # The repair is a second model call: it does not wait for the one that is down again.
+    assert (len(provider.of("openrouter")), len(provider.of("anthropic"))) == (3, 2)
 
 
 @pytest.mark.requirement("CO-15")

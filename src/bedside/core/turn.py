@@ -90,6 +90,8 @@ class Route:
     """True for a bundled synthetic patient, who is exempt from the egress allow list."""
     thinking: int = 0
     """Most tokens to think before the answer, where the model takes such a budget; 0 asks for none."""
+    aside: frozenset[str] = frozenset()
+    """Providers that were given up earlier in the turn: they are not asked again in it."""
 
 
 @value

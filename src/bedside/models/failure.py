@@ -7,7 +7,7 @@ from typing import Literal
 
 from bedside.core.value import value
 
-__all__ = ["RULES", "Failure", "FailureKind", "Rule", "of_status"]
+__all__ = ["DOWN", "RULES", "Failure", "FailureKind", "Rule", "of_status"]
 
 FailureKind = Literal[
     "rate_limited",
@@ -88,6 +88,9 @@ RULES: dict[FailureKind, Rule] = {
     "no_key": Rule(calls=1, breaker=False),
     "refusal": Rule(calls=1, breaker=False),
 }
+
+DOWN = (*(kind for kind, rule in RULES.items() if rule.breaker), "auth")
+"""How outcomes begin that speak of the provider, and not of what it was asked."""
 
 _OVERLOADED = 529
 _UNAVAILABLE = (503, _OVERLOADED)

@@ -94,7 +94,7 @@ class Chain:
 
         Args:
             prompt: The messages to send.
-            route: The role to ask; `exempt` lifts the egress list.
+            route: The role to ask; `exempt` lifts the egress list, `aside` passes providers over.
             tools: Their schemas are sent in every call.
             may_call: False bars calling; the calls of a model that makes them all the same are
                 left out beside an answer, and come through where they are all that it said.
@@ -148,6 +148,10 @@ class Chain:
             if not may_go(link.provider, route=ask.route, config=self._config):
                 failed.append(self._ended(link, ask, outcome="skipped_egress"))
                 why = f"{link.provider} is not in egress.allow"
+                continue
+            if link.provider in ask.route.aside:
+                failed.append(self._ended(link, ask, outcome="skipped_failed"))
+                why = f"{link.provider} had failed earlier in this turn"
                 continue
             if not self._holds(link, ask):
                 failed.append(self._ended(link, ask, outcome="skipped_window"))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, cast, get_args
 
 from bedside.context import Rates
 from bedside.core.context import Assembly, ToolCall, ToolResult
-from bedside.core.turn import Delta, Ended, Gateway, Route, Tool
+from bedside.core.turn import Delta, Ended, Gateway, NoModel, Route, Tool
 from bedside.grounding.phi import names_in
 from bedside.models.address import is_local
 from bedside.models.build import Role, profile_of
 from bedside.models.config import EgressConfig, ModelsConfig, ProviderConfig, parse_chain
+from bedside.models.failure import DOWN
 from bedside.models.prices import Price
 from bedside.settings import Settings
 
@@ -92,13 +94,15 @@ class Routed:
 
     `veil` holds the patient's names, numbers and birth date; `others` the names of the tenant's
     other patients, veiled where the prompt speaks of them; `exempt` is true for a bundled synthetic
-    patient.
+    patient. A provider that was given up is not asked again in the turn: the next call would spend
+    the turn's time on it anew.
     """
 
     inner: Gateway
     veil: tuple[str, ...]
     exempt: bool
     others: tuple[str, ...] = ()
+    _down: set[str] = field(default_factory=set)
 
     def stream(
         self,
@@ -113,8 +117,8 @@ class Routed:
     ) -> AsyncIterator[Delta | ToolCall | Ended]:
         """Stream one call with this turn's identifiers named."""
         veil = (*route.veil, *self.veil, *_spoken_of(self.others, prompt))
-        told: dict[str, Any] = {"veil": veil, "exempt": self.exempt}
-        return self.inner.stream(
+        told: dict[str, Any] = {"veil": veil, "exempt": self.exempt, "aside": frozenset(self._down)}
+        events = self.inner.stream(
             prompt,
             route=replace(route, **told),
             tools=tools,
@@ -123,6 +127,28 @@ class Routed:
             output=output,
             deadline_ms=deadline_ms,
         )
+        return self._heard(cast("AsyncGenerator[Delta | ToolCall | Ended, None]", events))
+
+    async def _heard(
+        self, events: AsyncGenerator[Delta | ToolCall | Ended, None]
+    ) -> AsyncGenerator[Delta | ToolCall | Ended, None]:
+        """The same events; who answered none of its calls is set aside."""
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, Ended):
+                        self._judge(event)
+                    yield event
+        except NoModel as error:
+            for call in error.calls:
+                self._judge(call)
+            raise
+
+    def _judge(self, call: Ended) -> None:
+        if call.outcome.startswith(DOWN):
+            self._down.add(call.provider)
+        elif not call.outcome.startswith("skipped"):
+            self._down.discard(call.provider)
 
 
 def _spoken_of(names: tuple[str, ...], prompt: Assembly) -> Iterator[str]:
