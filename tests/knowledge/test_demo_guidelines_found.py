@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from bedside.core.ids import ActorId, TenantId
 from bedside.knowledge.document import collect
 from bedside.knowledge.embed.minilm import MiniLM
 from bedside.knowledge.ingest import ingest
-from bedside.knowledge.needs import SearchNeed
+from bedside.knowledge.needs import Hit, SearchNeed
 from bedside.knowledge.search import Knowledge
 from bedside.storage.engine import open_engine, sqlite_url
 from bedside.storage.store import Store
@@ -180,36 +181,56 @@ ASKED = (
     ),
 )
 
+TERSE = (
+    ("K 6.2 on ramipril", "chronic_kidney_disease_2024", "Potassium"),
+    ("pregnant woman having a fit", "hypertension_in_pregnancy_2023", "Eclampsia and magnesium"),
+    ("peak flow 40% can't finish sentences", "asthma_2024", "Exacerbation > How bad"),
+    ("Hb 96 egfr 22", "chronic_kidney_disease_2024", "Anaemia of kidney disease"),
+)
+"""As they are typed on a ward; the section that answers comes first."""
+ABSENT = ("snake bite antivenom", "paracetamol overdose nomogram")
+"""None of their words stands in any passage."""
+
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int | None]:
-    """Place of the first passage under the wanted heading, from 1; `None` where it is not among 10."""
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Knowledge]:
+    """The demonstration guidelines, ingested."""
     home = tmp_path_factory.mktemp("demo")
     store, clock = Store(open_engine(sqlite_url(home))), SystemClock()
     store.write_now(metadata.create_all)
     model = MiniLM(cache=home)
     ingest(store, collect([GUIDELINES]), tenant="clinic", clock=clock, embedder=model)
-    room = Knowledge(store, embedder=model, clock=clock)
+    yield Knowledge(store, embedder=model, clock=clock)
+    store.close()
+
+
+def hits_of(room: Knowledge, query: str) -> tuple[Hit, ...]:
+    need = SearchNeed(name="test", query=query, corpus="knowledge", limit=10, deadline_ms=60_000)
+    return room.search_now(DOCTOR, need).hits
+
+
+def under(hit: Hit, document: str, path: str) -> bool:
+    source = hit.span.source
+    inside = source.section.partition(" > ")[2]
+    return str(source.id) == f"demo-{document.replace('_', '-')}" and f"{inside} > ".startswith(
+        f"{path} > "
+    )
+
+
+@pytest.fixture(scope="module")
+def places(room: Knowledge) -> dict[str, int | None]:
+    """Place of the first passage under the wanted heading, from 1; `None` where it is not among 10."""
     found: dict[str, int | None] = {}
     for query, document, path in ASKED:
-        need = SearchNeed(
-            name="test", query=query, corpus="knowledge", limit=10, deadline_ms=60_000
-        )
-        seen = [hit.span.source for hit in room.search_now(DOCTOR, need).hits]
-        answers = [
-            number
-            for number, source in enumerate(seen, 1)
-            if str(source.id) == f"demo-{document.replace('_', '-')}"
-            and f"{source.section.partition(' > ')[2]} > ".startswith(f"{path} > ")
-        ]
+        hits = hits_of(room, query)
+        answers = [n for n, hit in enumerate(hits, 1) if under(hit, document, path)]
         found[query] = min(answers, default=None)
-    store.close()
     return found
 
 
 def test_every_wanted_section_is_in_the_guidelines() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in GUIDELINES.glob("*.md")}
-    for _, document, path in ASKED:
+    for _, document, path in (*ASKED, *TERSE):
         named = [
             text for text in texts.values() if f"id: demo-{document.replace('_', '-')}" in text
         ]
@@ -228,3 +249,26 @@ def test_the_right_section_is_among_the_first_three_for_95_of_100_questions(plac
 
 def test_hypertension_in_pregnancy_is_treated_by_its_own_guideline(places) -> None:
     assert places["first line treatment for hypertension in pregnancy"] == 1
+
+
+@pytest.mark.parametrize(("query", "document", "path"), TERSE)
+def test_a_terse_question_finds_its_section_first(room, query, document, path) -> None:
+    assert under(hits_of(room, query)[0], document, path)
+
+
+@pytest.mark.parametrize("query", ABSENT)
+def test_a_question_of_words_that_no_passage_holds_is_not_answered_by_what_is_hardly_alike(
+    room, query
+) -> None:
+    assert not hits_of(room, query)
+
+
+def test_the_name_of_a_guideline_alone_does_not_lead_to_its_disclaimer(room) -> None:
+    first = hits_of(room, "gout")[0]
+    assert "not for clinical use" not in first.text
+    assert first.span.source.section.startswith("Gout > ")
+
+
+def test_pillows_and_swollen_ankles_look_under_heart_failure(room) -> None:
+    first = hits_of(room, "three pillows, ankles swollen")[0]
+    assert str(first.span.source.id) == "demo-heart-failure-2023"

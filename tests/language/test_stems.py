@@ -42,6 +42,20 @@ def test_stop_words_fall() -> None:
     assert "dose" not in STOP_WORDS
 
 
+def test_shortened_auxiliaries_are_no_words() -> None:
+    assert words("she can't finish, doesn’t sleep and she'll call; I've the child's") == [
+        "she",
+        "finish",
+        "sleep",
+        "and",
+        "she",
+        "call",
+        "i",
+        "the",
+        "child",
+    ]
+
+
 @given(st.text(max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_words_are_lower_case_and_never_blank(text: str) -> None:

@@ -16,7 +16,7 @@ from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.core.value import value
 from bedside.language.stems import stem
 
-__all__ = ["Sign", "SignPack", "Signs", "sign_pack", "signs"]
+__all__ = ["Sign", "SignPack", "Signs", "out_of_range", "sign_pack", "signs"]
 
 _REACH = 14
 """Telling words from the first part within which the others must stand."""
@@ -47,12 +47,14 @@ class SignPack(PackFile):
     A presentation is one or more parts joined by " + "; the words of a part stand together, the parts
     anywhere in one sentence; "/" gives a word's alternatives. The first part is the most telling.
     `small` are the words that are passed over, in the pack and in what is read; the words of one of
-    the `families` count as one word in both.
+    the `families` count as one word in both. `figures` names what a figure below and above the range
+    of its analyte suggests, `None` where it suggests nothing.
     """
 
     small: list[str]
     families: list[list[str]]
     signs: dict[str, list[str]]
+    figures: dict[str, tuple[str | None, str | None]]
 
 
 class _Word(NamedTuple):
@@ -140,6 +142,11 @@ def signs(text: str, written: Sequence[Written] | None = None) -> tuple[Sign, ..
     `written` are the `words` of the text, where the caller has them already.
     """
     return _index().find(text, written)
+
+
+def out_of_range(analyte: str) -> tuple[str | None, str | None] | None:
+    """What a figure below and above the range of an analyte suggests; `None` for an unknown key."""
+    return _file().figures.get(analyte)
 
 
 def sign_pack() -> Pack:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from bedside.clinical.drugs import brand_names, generic_of
+from bedside.clinical.figured import figured
 from bedside.clinical.lexicon import Lexicon, Match, words
 from bedside.clinical.packs import Pack, PackFile, load_pack
 from bedside.clinical.signs import sign_pack, signs
@@ -83,7 +84,8 @@ def expand(text: str, *, suggest: bool = False) -> tuple[Expansion, ...]:
     words and for every replacement. Nothing is returned for a phrase that is not known.
 
     With `suggest` the diagnoses come too that a presentation points to ("erection lasting hours":
-    "priapism"), of kind "sign" and light: names to look under, that nothing may be concluded from.
+    "priapism"), or a figure outside its range ("K 6.2": "hyperkalemia"), of kind "sign" and light:
+    names to look under, that nothing may be concluded from.
     """
     found: dict[tuple[int, str], Expansion] = {}
     written = words(text)
@@ -96,7 +98,12 @@ def expand(text: str, *, suggest: bool = False) -> tuple[Expansion, ...]:
                 for further in _further(sense.replacement):
                     kind, near = further.kind, weight * _FURTHER
                     _keep(found, match.start, match.end, text, further.replacement, kind, near)
-    for sign in signs(text, written) if suggest else ():
+    measured = figured(text) if suggest else ()
+    for one in measured:
+        for name in () if one.sure else one.names:
+            _keep(found, one.start, one.end, text, name, "abbreviation", _PLAIN)
+    own = (sign for one in measured for sign in one.signs)
+    for sign in (*signs(text, written), *own) if suggest else ():
         for name, weight in _suggested(sign.diagnosis):
             _keep(found, sign.start, sign.end, text, name, "sign", weight)
     for start, end, word in written:

@@ -17,7 +17,7 @@ from bedside.knowledge.needs import Filters
 from bedside.knowledge.question import Question
 from bedside.language.stems import stems
 
-__all__ = ["allowed", "fold", "named", "passes", "titled"]
+__all__ = ["allowed", "fold", "is_title", "named", "passes", "titled"]
 
 Mask = NDArray[np.bool_]
 _BRACKETS = re.compile(r"\([^)]*\)")
@@ -97,6 +97,11 @@ def titled(document: Document, question: Question) -> bool:
     """Whether a question holds every word of a document's title; what stands in brackets is no part."""
     wanted = _stems_of_title(document.title)
     return bool(wanted) and wanted <= question.terms.keys()
+
+
+def is_title(document: Document, heading: str) -> bool:
+    """Whether a heading says what its document's title says; what stands in brackets is no part."""
+    return _stems_of_title(heading) == _stems_of_title(document.title)
 
 
 @functools.lru_cache(maxsize=20_000)

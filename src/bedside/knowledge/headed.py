@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bedside.knowledge.filters import is_title
 from bedside.knowledge.index.scoring import Statistics, frequency, weight_of
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.places import Places
@@ -29,6 +30,7 @@ def headed(
 
     The geometric mean of the share of the question that stands in the heading and the share of the
     heading that stands in the question, rare stems weighing more; other names of a thing count as it.
+    A passage that stands under its document's title alone has no heading of its own.
     """
 
     @functools.cache
@@ -53,8 +55,13 @@ def headed(
     found = np.zeros(len(places.chunk))
     for number, segment in enumerate(segments):
         here = np.flatnonzero(places.segment == number)
-        distinct, which = np.unique(segment.heading[places.chunk[here]], return_inverse=True)
-        scores = [alike(segment.headings[heading]) for heading in distinct.tolist()]
+        chunks = places.chunk[here]
+        pairs = np.stack([segment.heading[chunks], segment.owner[chunks]], axis=1)
+        distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+        scores = [
+            0.0 if is_title(segment.documents[owner], heading) else alike(heading)
+            for heading, owner in ((segment.headings[at], owner) for at, owner in distinct.tolist())
+        ]
         found[here] = np.array(scores, dtype=np.float64)[which]
     return found
 

@@ -27,6 +27,24 @@ _SPELT_FROM = {"abbreviation": 0.7, "lay": 0.7, "brand": 0.7, "sign": 0.4}
 suggest is embedded beside the signs, never for them: their own words stay."""
 _DIRECT_MARKED, _DIRECT = 6, 4
 """Telling words up to which a question asks for one thing: with a question mark, and without."""
+_WHOM = frozenset(
+    [
+        "woman",
+        "women",
+        "man",
+        "men",
+        "ladi",
+        "gentleman",
+        "patient",
+        "person",
+        "peopl",
+        "year",
+        "old",
+        "yo",
+    ]
+)
+_WHOM_WEIGHT = 0.25
+"""What a word weighs that tells of whom is asked and not what."""
 _ASKING = re.compile(
     r"\s*(?:what|how|who|whom|whose|which|when|where|why|is|are|was|were|do|does|did|can|could|"
     r"should|would|will|may|has|have)\b",
@@ -99,7 +117,7 @@ def read_question(text: str, *, among: Container[str] | None = None) -> Question
     terms: dict[str, float] = {}
     groups: dict[str, set[str]] = {}
     for stem in written:
-        terms[stem] = terms.get(stem, 0.0) + 1.0
+        terms[stem] = terms.get(stem, 0.0) + (_WHOM_WEIGHT if stem in _WHOM else 1.0)
         groups.setdefault(stem, {stem})
     expansions = [
         one

@@ -28,7 +28,7 @@ from bedside.knowledge.first import COVERAGE_FLOOR, Scores, answered, hits_of, s
 from bedside.knowledge.fuse import fuse
 from bedside.knowledge.headed import headed
 from bedside.knowledge.index.entry import Document
-from bedside.knowledge.index.scoring import Place, Statistics, cosine, frequency, lexical
+from bedside.knowledge.index.scoring import Place, Statistics, cosine, lexical
 from bedside.knowledge.index.segment import Segment
 from bedside.knowledge.needs import Filters
 from bedside.knowledge.places import DEPTH, Places, best_of, deepest, descending, standard
@@ -120,11 +120,10 @@ def rank(
         else None,
         cosine(segments, question.vector) if use_vectors and question.vector is not None else None,
     )
-    asked = len(question.groups)
-    hits = hits_of(first, masks, threshold=threshold, floor=floor, words=asked)
+    words = len(question.groups)
+    hits = hits_of(first, masks, threshold=threshold, floor=floor, words=words)
     below = sum(int((mask & ~hit).sum()) for mask, hit in zip(masks, hits, strict=True))
-    lost = any(not any(frequency(segments, one) for one in group) for group in question.groups)
-    if not answered(segments, first, hits, threshold=threshold, words=asked, strict=lost):
+    if not answered(segments, question, first, hits, threshold=threshold):
         return Ranking(ranked=(), removed_by_filter=removed, searched=searched, below=below)
     by_name = _by_name(segments, question, hits, first) if retriever == "hybrid" else []
     scores = _fused(segments, first, hits, by_name)

@@ -17,6 +17,7 @@ from bedside.core.errors import AccessDenied, DeadlineExceeded, InvalidArgument,
 from bedside.core.source import Span
 from bedside.knowledge.bulk import bulk, bulk_knowledge, cut_at_sentence
 from bedside.knowledge.embed.protocol import Embedder
+from bedside.knowledge.first import lost_words
 from bedside.knowledge.index.rows import load_patient, pending, source_value
 from bedside.knowledge.index.scoring import frequency
 from bedside.knowledge.index.segment import Segment
@@ -412,13 +413,7 @@ def _why_nothing(segments: Sequence[Segment], question: Question, searched: int)
 
 def _unheld(segments: Sequence[Segment], question: Question) -> tuple[str, ...]:
     """Telling words of the query that no living passage holds, nor any other name of them."""
-    lost = {
-        name
-        for concept in question.concepts
-        if not any(all(frequency(segments, own) for own in way) for way in concept.others)
-        for name in concept.written
-        if not frequency(segments, name)
-    }
+    lost = lost_words(segments, question)
     if not lost:
         return ()
     return tuple(

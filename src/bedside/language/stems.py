@@ -157,6 +157,8 @@ STOP_WORDS = frozenset(
 """Words too common to search by. Negations among them are judged elsewhere, never by search."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*")
+_DENIED = re.compile(r"[a-z]+n['’]t")
+_SHORTENED = re.compile(r"['’](?:d|ll|m|re|ve)$")
 _KEEP_DOT = re.compile(r"\d+(?:[.,]\d+)+")
 
 
@@ -175,7 +177,7 @@ def words(text: str) -> list[str]:
     """Lower-case words and figures in order; accents folded, possessives and stops removed.
 
     A decimal stays one word ("2.5"); other dotted or apostrophised words fall apart ("e.g" gives
-    "e", "g").
+    "e", "g"). A shortened auxiliary is no word ("can't" gives nothing, "she'll" gives "she").
     """
     low = text.lower()
     if not low.isascii():
@@ -191,7 +193,9 @@ def words(text: str) -> list[str]:
 
 
 def _parts(word: str) -> Iterable[str]:
-    parts = re.split(r"[.,'’]", word)
+    if _DENIED.fullmatch(word):
+        return ()
+    parts = re.split(r"[.,'’]", _SHORTENED.sub("", word))
     if len(parts) > 1 and parts[-1] == "s":
         parts = parts[:-1]
     return (part for part in parts if part)
