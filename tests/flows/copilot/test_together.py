@@ -94,3 +94,24 @@ def test_the_section_that_the_question_names_stands_first(ask, question, heading
 def test_trials_of_treatment_are_no_answer_to_what_a_disease_is(ask) -> None:
     assert "Papers:" in ask("first line treatment of rheumatoid arthritis")["answer"]
     assert "Papers:" not in ask("Diagnostic criteria for rheumatoid arthritis")["answer"]
+
+
+def test_a_medicine_that_is_monitored_is_told_with_its_tests_and_their_days(ask) -> None:
+    # BSR/BHPR 2017: blood count, ALT and kidney function every 12 weeks; all done 61 days before
+    answer = ask("is his MTX being monitored properly", "demo-whitfield")["answer"]
+    assert "ALT at least every 12 weeks: in time" in answer
+    assert "96 U/L, above its range" in answer
+
+
+def test_what_results_meet_is_told_where_the_problem_is_not_listed(ask) -> None:
+    turn = ask("does she have preeclampsia", "demo-chow")
+    assert turn["answer"].startswith("Not recorded: preeclampsia")
+    assert "158 mmHg" in turn["answer"]
+    assert "meets the criteria of preeclampsia" in turn["answer"]
+    assert turn["removed"] == []
+
+
+def test_a_sentence_for_another_age_is_not_quoted(ask) -> None:
+    answer = ask("Does she need a statin?", "demo-adeyemi")["answer"]  # 68 years, eGFR 37
+    assert "Adults of 50 years or more with an eGFR below 60: a statin" in answer
+    assert "18 to 49" not in answer

@@ -309,7 +309,7 @@ def _elsewhere(parsed: Parsed, record: RecordFacts | None) -> tuple[Category, ..
         and not matching(query.entity, record.of("conditions"))
         for query in parsed.queries
     )
-    return ("observations",) if unlisted else ()
+    return ("observations", "insights") if unlisted else ()
 
 
 def _unmet(parsed: Parsed, record: RecordFacts) -> bool:

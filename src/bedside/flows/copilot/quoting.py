@@ -20,7 +20,7 @@ from bedside.flows.copilot.names import classes_of, ingredients, shown_name
 from bedside.flows.copilot.passages import Group, Passage, best_passages, defines, ranked_hits
 from bedside.flows.copilot.plan import Nothing, facts_of, hits_of, parsed_of
 from bedside.flows.copilot.query import Entity
-from bedside.flows.copilot.steps import is_own_step, step_of
+from bedside.flows.copilot.steps import is_own_step, of_another_age, step_of
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.person import age_on
 from bedside.flows.copilot.tools.sheet import Sheet, words_in
@@ -223,7 +223,7 @@ def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]
     unsaid = only_figures and least == 1 and not _says_enough(view, hits.hits, many=2)
     if record is not None and about and unsaid:
         return ()
-    return best_passages(
+    found = best_passages(
         hits.hits,
         terms_of(_named_fully(view), more=_problems(view)),
         most=most,
@@ -232,6 +232,14 @@ def guideline_passages(view: View[Nothing], *, most: int) -> tuple[Passage, ...]
         must=must,
         least=least,
     )
+    return tuple(kept for one in found if (kept := _of_this_age(one, view)).sentences)
+
+
+def _of_this_age(passage: Passage, view: View[Nothing]) -> Passage:
+    """The passage without the sentences that are for another age than the patient's."""
+    record, today = facts_of(view), view.opened.as_of
+    own = (one for one in passage.sentences if not of_another_age(one.text, record, today=today))
+    return replace(passage, sentences=tuple(own))
 
 
 def _of_another_age(view: View[Nothing], hit: Hit) -> bool:

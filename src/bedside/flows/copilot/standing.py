@@ -26,6 +26,7 @@ from bedside.record.needs import Fact, RecordFacts
 from bedside.record.rows import says_none_known
 
 __all__ = [
+    "against_range",
     "figure_line",
     "looked_at_results",
     "shown_line",
@@ -191,7 +192,7 @@ def figure_line(key: str, record: RecordFacts, sheet: Sheet, *, earlier: bool) -
     if not found:
         return ""
     newest = found[-1]
-    stands = _against_range(newest.fact) or (_inside_range(newest.fact) if earlier else "")
+    stands = against_range(newest.fact) or (_inside_range(newest.fact) if earlier else "")
     marks = [stands, "stale" if newest.fact.stale else ""]
     said = "".join(f", {mark}" for mark in marks if mark)
     line = f"{shown_name(key)}: {newest.dated}{said} {sheet.cite(newest.fact)}"
@@ -203,7 +204,7 @@ def figure_line(key: str, record: RecordFacts, sheet: Sheet, *, earlier: bool) -
     return line + "."
 
 
-def _against_range(fact: Fact) -> str:
+def against_range(fact: Fact) -> str:
     """Where the value stands in the range that came with it; "" inside it or without one."""
     if fact.value is None or fact.comparator:
         return ""

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 
 from bedside.clinical.analytes import analyte_of
 from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.core.value import value
 from bedside.flows.copilot.excerpts import Excerpt
+from bedside.flows.copilot.tools.person import age_on
 from bedside.language.quantities import Quantity, quantities
 from bedside.record.matching import analyte_key
 from bedside.record.needs import Fact, RecordFacts
 
-__all__ = ["Step", "is_own_step", "said_values", "step_of"]
+__all__ = ["Step", "is_own_step", "of_another_age", "said_values", "step_of"]
 
 _UNIT = re.compile(r"\(([^()]+)\)")
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_NAMING = 3
 """Words before a figure that may name what it measures."""
+_AGED = re.compile(
+    r"(?:(?:adults|people|women|men|those|patients) )?(?:aged?|of|from|who are)? ?(?:"
+    r"(?P<low>\d{1,3}) (?:to|-|–) (?P<high>\d{1,3})\b(?! ?(?:%|m[gl]|mm|g/|/))"
+    r"|(?P<least>\d{1,3}) (?:years )?(?:or (?:more|over|older)|and (?:over|older))\b"
+    r"|(?:over|above|older than) (?P<above>\d{1,3}) years\b"
+    r"|(?:under|below|younger than) (?P<below>\d{1,3}) years\b)",
+    re.IGNORECASE,
+)
+_YEARS = re.compile(r"\bage[sd]?\b|\byears?\b", re.IGNORECASE)
+_NEAR = 12
 _LINKS = {"is", "was", "were", "of", "falls", "to"}
 _OF_A_STEP = frozenset(
     [
@@ -70,6 +82,23 @@ def step_of(row: Excerpt) -> Step | None:
         return None
     unit = _UNIT.search(row.head.body.strip().strip("|").partition("|")[0])
     return Step(analyte=known.key, unit=bounds.unit or (unit[1] if unit else ""), bounds=bounds)
+
+
+def of_another_age(text: str, record: RecordFacts | None, *, today: date) -> bool:
+    """Does a sentence begin with an age that is not the patient's ("Aged 18 to 49: ...")?
+
+    A sentence that names none, and a patient whose age is unknown, are never of another age.
+    """
+    born = record.person.birth_date if record is not None else None
+    found = _AGED.match(text.strip(" -*"))
+    if born is None or found is None or not _YEARS.search(text[: len(found[0]) + _NEAR]):
+        return False
+    age = age_on(born, today)
+    low = next((int(found[key]) for key in ("low", "least", "above") if found[key]), 0)
+    high = int(found["high"]) if found["high"] else None
+    if found["below"]:
+        high = int(found["below"]) - 1
+    return age < low or (high is not None and age > high)
 
 
 def said_values(text: str) -> dict[str, Quantity]:

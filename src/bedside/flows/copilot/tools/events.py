@@ -20,7 +20,7 @@ from bedside.flows.copilot.tools.sheet import (
     when_text,
 )
 from bedside.language.stems import stems
-from bedside.record.needs import Category, Fact, RecordFacts
+from bedside.record.needs import Category, Fact, Insight, RecordFacts
 
 __all__ = ["answer_event", "given_for", "is_active", "is_over", "mentions", "thing_name"]
 
@@ -134,6 +134,9 @@ def _none(
         f"none of {place} in this record matches" if total else f"no {query.topic} are recorded"
     )
     sheet.say(f"Not recorded: {name}{span} ({looked}).")
+    for one in _criteria(entity, query, record):
+        sheet.say(f"By rule: {one.text.partition(' (source: ')[0]} {sheet.cite(*one.facts)}.")
+        sheet.calculated(one.text)
     if outside:
         for fact in _nearest(outside, query):
             sheet.say(f"Outside that time: {_line(fact)} {sheet.cite(fact)}.")
@@ -144,6 +147,18 @@ def _none(
         names = "; ".join(f"{_line(fact)} {sheet.cite(fact)}" for fact in related)
         sheet.say(f"Related entries, which do not say the same: {names}.")
     return True
+
+
+def _criteria(entity: Entity, query: Query, record: RecordFacts) -> list[Insight]:
+    """Results that together meet the criteria of a problem which is not among the problems."""
+    if query.topic != "conditions" or query.window is not None:
+        return []
+    names = {entity.key.lower(), entity.said.lower()}
+    return [
+        one
+        for one in record.insights
+        if one.kind == "combination" and any(name in one.text.lower() for name in names)
+    ]
 
 
 def _nearest(outside: Sequence[Fact], query: Query) -> list[Fact]:
