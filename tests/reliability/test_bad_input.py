@@ -72,6 +72,8 @@ TEXTS = {
     "zero.txt": (_bytes(f"words {CANARY}\0 more".encode()), "not text"),
     "latin.txt": (_bytes(f"M\xe9decin {CANARY}".encode("latin-1")), "not UTF-8"),
     "broken.md": (_bytes(f"# Head\n\n{CANARY} ".encode() + b"\xff\xfe"), "not UTF-8"),
+    "undated.md": (_bytes(f"---\npublished: {CANARY}\n---\n# A\n\nB.".encode()), "not a date"),
+    "nested.md": (_bytes(b"---\na: " + b"[" * 60_000 + b"\n---\n# A\n\nB."), "too deeply"),
     "empty.txt": (_bytes(b""), "empty"),
     "blank.md": (_bytes(b" \n\n "), "empty"),
     "large.txt": (_sparse, "bytes"),

@@ -111,11 +111,7 @@ def collect(paths: list[Path]) -> list[Upload]:
 
 
 def labelled(given: Labels, meta: dict[str, object], *, title: str, name: str) -> Labels:
-    """What the caller gave, then front matter, then what the file itself shows.
-
-    Raises:
-        BadInput: A date that is not one.
-    """
+    """What the caller gave, then front matter, then what the file itself shows."""
 
     def text(key: str) -> str:
         return str(meta.get(key) or "").strip()
@@ -126,12 +122,7 @@ def labelled(given: Labels, meta: dict[str, object], *, title: str, name: str) -
 
     published = given.published
     if published is None and text("published"):
-        try:
-            published = date.fromisoformat(text("published")[:10])
-        except ValueError as error:
-            raise BadInput(
-                name, why="its publication date is not a date", do="Write it as YYYY-MM-DD."
-            ) from error
+        published = date.fromisoformat(text("published"))
     stem = Path(name).stem.replace("_", " ").strip()
     return replace(
         given,

@@ -164,11 +164,7 @@ def drafted(
     labels: Labels | None = None,
     count: Callable[[str], int] | None = None,
 ) -> Draft:
-    """One parsed document, cut and labelled, ready for `write_words` in the caller's transaction.
-
-    Raises:
-        BadInput: Metadata that cannot be read.
-    """
+    """One parsed document, cut and labelled, ready for `write_words` in the caller's transaction."""
     full = labelled(labels or Labels(), parsed.meta, title=parsed.title, name=name)
     profile = "guideline" if patient is None and kind in {None, "guideline"} else "note"
     rows = cut(parsed.text, parsed.sections, profile=profile, title=full.title, count=count)
@@ -200,9 +196,6 @@ def add_parsed(
     """Write one parsed document with its words; returns what became of it and its chunks.
 
     `also` is done in the same transaction, so that both are kept or neither.
-
-    Raises:
-        BadInput: Metadata that cannot be read.
     """
     draft = drafted(
         parsed, name=name, tenant=tenant, patient=patient, kind=kind, labels=labels, count=count

@@ -23,12 +23,14 @@ def read_front_matter(block: str, *, name: str) -> dict[str, object]:
     """Fields of the block between its two marker lines; lists as tuples, dates as ISO text.
 
     Raises:
-        BadInput: The block is not a YAML mapping.
+        BadInput: The block is not a YAML mapping, or its publication date is no date.
     """
     lines = block.strip().split("\n")[1:-1]
     found: object = _plain(lines)
     if found is None:
-        found = read_yaml("\n" + "\n".join(lines), what=name, do="Correct the lines between the ---.")
+        found = read_yaml(
+            "\n" + "\n".join(lines), what=name, do="Correct the lines between the ---."
+        )
     if found is None:
         return {}
     if not isinstance(found, dict):
@@ -45,6 +47,13 @@ def read_front_matter(block: str, *, name: str) -> dict[str, object]:
             fields[field] = entry.isoformat()[:10]
         else:
             fields[field] = entry
+    if published := str(fields.get("published") or "").strip():
+        try:
+            fields["published"] = date.fromisoformat(published[:10]).isoformat()
+        except ValueError as error:
+            raise BadInput(
+                name, why="its publication date is not a date", do="Write it as YYYY-MM-DD."
+            ) from error
     return fields
 
 
