@@ -147,6 +147,16 @@ def test_every_page_fits_a_phone(opened, path):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
 
 
+def test_the_form_of_a_report_fits_a_phone_beside_a_long_sentence(opened):
+    page = opened(width=360)
+    page.goto(f"/patients/{P}")
+    ask(page, "Is metformin still safe for her?")
+    page.click("text=Report as wrong")
+    for part in page.locator(".answer form.report").locator("input, select, button").all():
+        place = part.bounding_box()
+        assert place["x"] + place["width"] <= 360
+
+
 def test_a_question_without_a_patient_is_answered_from_guidelines(page):
     page.goto("/ask")
     ask(page, "When is metformin reduced in chronic kidney disease?")
