@@ -289,3 +289,15 @@ def test_a_name_or_a_number_beyond_what_the_store_holds_is_no_failure(client, pa
     answer = client.get(path)
     assert answer.status_code == status
     assert "nosuch of that name" not in answer.text
+
+
+def test_a_deployers_own_help_is_saved_under_its_name_and_shown_at_the_next_danger(home):
+    """The companion's data has names with a slash."""
+    app = create_app(engine_of(home, BEDSIDE_COMPANION="true"))
+    path = "/v1/catalogue/prompt/companion/safety"
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        text = "help: {IN: Ask the night nurse on 4711.}"
+        assert client.put(path, json={"body": {"text": text}}).json()["version"] == 1
+        assert [one["body"] for one in client.get(path).json()] == [{"text": text}]
+        turn = client.post("/v1/companion/s/turns", json={"text": "I want to kill myself tonight."})
+        assert "night nurse on 4711" in turn.json()["answer"]

@@ -28,19 +28,19 @@ class EditBody(BaseModel):
 
 @router.get("/{kind}")
 async def entries(kind: Kind, request: Request, who: Caller) -> list[dict[str, Any]]:
-    """What is live of a kind: prompt, price, sop or flag."""
+    """What is live of a kind: prompt, price, sop, flag or pack."""
     engine: Engine = request.app.state.engine
     return await engine.hot(kind, who)
 
 
-@router.get("/{kind}/{key}")
+@router.get("/{kind}/{key:path}")
 async def versions(kind: Kind, key: Key, request: Request, who: Caller) -> list[dict[str, Any]]:
     """Every version of an entry, oldest first."""
     engine: Engine = request.app.state.engine
     return await engine.versions(kind, key, who)
 
 
-@router.put("/{kind}/{key}")
+@router.put("/{kind}/{key:path}")
 async def save(
     kind: Kind, key: Key, edit: EditBody, request: Request, who: Caller
 ) -> dict[str, Any]:
