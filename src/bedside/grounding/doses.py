@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bedside.core.value import value
+from bedside.grounding.figures import same_bound
 from bedside.grounding.reading import Read
 from bedside.grounding.terms import POINTING, Term
 from bedside.language.quantities import Frequency, Quantity
@@ -20,6 +21,7 @@ _UNIT_WORDS = "mg g mcg ng iu ml meq mmol mol tablet capsule puff drop dose mu m
 _UNITS = frozenset(_UNIT_WORDS.split())
 _PER_WORDS = "kg m2 d h min dose 24h h d 1.73m2 wk kg/d kg/min kg/h kg/dose m2/d"
 _PER = frozenset(_PER_WORDS.split())
+_SIDE = {"<": "under", "<=": "under", ">": "over", ">=": "over"}
 _NO_DRUG = POINTING | {"against", "wherea", "versus", "vs"}
 _ADJACENT = 3  # characters between a figure's unit and the drug it is written before
 _OF = (" of ", " of\u00a0")
@@ -30,7 +32,8 @@ class Dose:
     """A dose at `text[start:end]`. `drug` is the generic name, "" where the sentence names none.
 
     `near` is the stem of the content word just before the figure: it stands in for a drug that the
-    vocabulary does not know. `often` are the frequencies written with it.
+    vocabulary does not know. `often` are the frequencies written with it. `limit` is the age, weight or result that it is
+    for ("under 6 months"), `None` where none is written with it.
     """
 
     start: int
@@ -39,6 +42,7 @@ class Dose:
     drug: str
     near: str
     often: frozenset[str]
+    limit: Quantity | None = None
 
 
 def _is_dose(quantity: Quantity) -> bool:
@@ -58,7 +62,7 @@ def doses(text: str | Read) -> list[Dose]:
     for index, quantity in enumerate(found):
         before = found[index - 1].end if index else 0
         after = found[index + 1].start if index + 1 < len(found) else len(read.text)
-        near = next((word.key for word in reversed(read.stems) if word.end <= quantity.start), "")
+        near = _near(read, quantity)
         last = index + 1 == len(found)
         out.append(
             Dose(
@@ -68,9 +72,18 @@ def doses(text: str | Read) -> list[Dose]:
                 drug=_drug(read.text, quantity, read.drugs),
                 near=near,
                 often=_often(read.frequencies, quantity, before, after, last=last),
+                limit=_limit(read.quantities, quantity, before, after, last=last),
             )
         )
     return out
+
+
+def _near(read: Read, quantity: Quantity) -> str:
+    """The content word of a figure: what it is of ("20 units of alcohol"), else the one before it."""
+    following = next((word for word in read.stems if word.start >= quantity.end), None)
+    if following is not None and read.text[quantity.end : following.start] in _OF:
+        return following.key
+    return next((word.key for word in reversed(read.stems) if word.end <= quantity.start), "")
 
 
 def _drug(text: str, quantity: Quantity, known: list[Term]) -> str:
@@ -99,15 +112,30 @@ def _often(
     return frozenset(mine)
 
 
+def _limit(
+    known: list[Quantity], dose: Quantity, before: int, after: int, *, last: bool
+) -> Quantity | None:
+    """The comparison between the dose before and this one; after the last, the next one."""
+    limits = [one for one in known if one.comparator in _SIDE and not _is_dose(one)]
+    return next(
+        (one for one in reversed(limits) if before <= one.start and one.end <= dose.start),
+        next((one for one in limits if last and dose.end <= one.start < after), None),
+    )
+
+
 def same_dose(said: Dose, written: Dose, *, words: frozenset[str]) -> bool:
     """Does `written` support `said`? `words` are the content stems of the written passage."""
     mine, theirs = said.quantity, written.quantity
     if mine.figure != theirs.figure or mine.joint != theirs.joint or mine.unit != theirs.unit:
         return False
-    if mine.comparator not in {theirs.comparator, "~"}:
+    if not same_bound(mine, theirs):
         return False
     if not said.often <= written.often:
         return False
+    one, other = said.limit, written.limit
+    opposite = one and other and _SIDE[one.comparator] != _SIDE[other.comparator]
+    if one and other and opposite and one.figure == other.figure:
+        return False  # "under 6 months" for "6 months and above"
     if said.drug or written.drug:
         if said.drug and written.drug:
             return said.drug == written.drug

@@ -52,6 +52,7 @@ _AGREE = re.compile(
     r"notes?|reports?)\b|\b(?:lists|sources|documents|letters|records|entries|notes|reports|they)\s+(?:all\s+|both\s+)?agree\b",
     re.IGNORECASE,
 )
+_HALVES = re.compile(r";\s+|,?\s+(?:and|but|while|whereas|although|though)\s+", re.IGNORECASE)
 _AND_MORE = re.compile(r"\band \d+ (?:more|others?|earlier ones)\b")
 _AFTER_MARKER = frozenset(("", ".", ",", ";", ":", " ", "\n", "[", ")"))
 _HARD_STOP = frozenset({"system_prompt", "other_patient"})
@@ -218,7 +219,15 @@ class Examiner:
             told = self._read(said)
             alone = bool(told.quantities or told.named)  # else a mere "and in the letter [2]"
             found = self.shown.resolve(quote, claim=said if alone else claim)
-            if isinstance(found, Refused):
+            parts = self._apart(quote, found, said) if alone else ()
+            if parts:
+                out += between + text[start:end]
+                at = clause
+                for part, of_part in parts:
+                    at = out.index(part, at) + len(part)
+                    cited.append((of_part, at - len(part), at))
+                closed = True
+            elif isinstance(found, Refused):
                 refused.append(found)
                 loose_end = text[end : end + 1] in _AFTER_MARKER
                 out += between.rstrip(" \t") if loose_end else between
@@ -235,6 +244,38 @@ class Examiner:
             else:
                 cited.append((found, len(out) - len(out.lstrip()), len(out.rstrip())))
         return out, tuple(cited), refused
+
+    def _apart(
+        self, quote: Quote, found: Found | Refused, said: str
+    ) -> tuple[tuple[str, Found], ...]:
+        """The halves of a sentence under one bare marker, each with its own passage.
+
+        Empty where one passage holds the whole, where a half tells nothing that can be checked or
+        stands in no passage, or where what is denied reaches into the next half.
+        """
+        if quote.text or isinstance(found, Refused) or found.level != "none":
+            return ()
+        cuts = [
+            one
+            for one in _HALVES.finditer(said)
+            if not any(
+                scope.kind == "negated" and scope.start < one.end() and one.start() < scope.end
+                for scope in self._read(said).scopes
+            )
+        ]
+        bounds = [0, *(edge for one in cuts for edge in one.span()), len(said)]
+        parts = [said[a:b].strip() for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
+        if len(parts) < 2:  # noqa: PLR2004 - one half is the whole
+            return ()
+        out: list[tuple[str, Found]] = []
+        for part in parts:
+            told = self._read(part)
+            placed = self.shown.resolve(quote, claim=part)
+            checkable = told.quantities or told.named or told.scopes
+            if not checkable or isinstance(placed, Refused) or placed.level in {"", "none"}:
+                return ()
+            out.append((part, placed))
+        return tuple(out)
 
     def _spans(self, unit: Unit) -> tuple[list[tuple[int, int, Quote]], list[Quote]]:
         """The markers of a unit with their quotes, in order, and the quotes without a marker."""
@@ -334,8 +375,13 @@ class Examiner:
         if len(clauses) < 2:  # noqa: PLR2004 - one clause is the whole
             return together
         carried = ""
-        for clause, numbers in clauses:
-            evidence = [found.evidence for found, _, _ in cited if found.n in numbers]
+        for clause, own in clauses:
+            numbers = {found.n for found in own}
+            evidence = [
+                found.evidence
+                for found, _, _ in cited
+                if found in own or (found.n in numbers and not found.level)
+            ]
             told = self._read(clause)
             points = bool(carried) and told.keys <= POINTING and not told.digits
             one = judge(
@@ -349,7 +395,7 @@ class Examiner:
             if one.level == "none" and one.why != "no_support":
                 return one
             carried = f"{carried} {clause}".strip()
-        if together.level == "none" and together.why != "no_support":
+        if together.level == "none" and together.why not in {"no_support", "course_mismatch"}:
             # Together a negation elsewhere can mislead; the clauses were judged one by one.
             return Judgement(level="partial", share=together.share)
         return together
@@ -493,21 +539,20 @@ def _repeats(said: str, found: Found) -> bool:
     return bool(mine) and sum(word in theirs for word in mine) >= 0.8 * len(mine)
 
 
-def _clauses(
-    text: str, cited: tuple[tuple[Found, int, int], ...]
-) -> list[tuple[str, frozenset[int]]]:
-    """The unit cut after each group of markers: (words, numbers). The tail joins the last clause."""
-    groups: dict[tuple[int, int], set[int]] = {}
-    for found, start, _ in cited:
+def _clauses(text: str, cited: tuple[tuple[Found, int, int], ...]) -> list[tuple[str, list[Found]]]:
+    """The unit cut after each group of markers, with what they cite. The tail joins the last clause."""
+    groups: dict[tuple[int, int], list[Found]] = {}
+    for found, start, stop in cited:
         end = next((m.start() for m in _MARKER.finditer(text, start)), len(text))
-        groups.setdefault((start, end), set()).add(found.n)
+        end = min(end, stop)
+        groups.setdefault((start, end), []).append(found)
     clauses = [
-        (_MARKER.sub("", text[start:end]).strip(), frozenset(numbers))
-        for (start, end), numbers in sorted(groups.items())
+        (_MARKER.sub("", text[start:end]).strip(), own)
+        for (start, end), own in sorted(groups.items())
     ]
     if clauses:
         last = max(end for _, _, end in cited)
         tail = _MARKER.sub("", text[last:]).strip(" .;,")
-        words, numbers = clauses[-1]
-        clauses[-1] = (f"{words} {tail}".strip(), numbers)
+        words, own = clauses[-1]
+        clauses[-1] = (f"{words} {tail}".strip(), own)
     return [row for row in clauses if row[0]]

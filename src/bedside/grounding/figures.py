@@ -12,7 +12,7 @@ from bedside.grounding.reading import Read
 from bedside.language.dates import Written
 from bedside.language.quantities import Quantity
 
-__all__ = ["Figures"]
+__all__ = ["Figures", "same_bound"]
 
 _FURTHER = re.compile(
     r"(?:[;,]|\b(?:and|then|from|to|against|vs\.?|previously|was|before))\s*\Z", re.IGNORECASE
@@ -102,22 +102,24 @@ class Figures:
     def _apart(self, said: Quantity) -> bool:
         """Are the two ends of a pair or a course ("120/80", "57 to 49") written apart in one text?
 
-        With that unit, or where none is said or written.
+        With that unit, or where none is said or written; those of a pair in the same order.
         """
         if said.high is None:
             return False
-        ends = {str(said.low), str(said.high)}
-        return any(
-            ends
-            <= {
+        low, high = str(said.low), str(said.high)
+        for text in self.texts:
+            ends = [
                 str(one.low)
                 for one in text.quantities
                 if one.high is None
                 and not one.comparator
                 and (not said.unit or one.unit in {said.unit, ""})
-            }
-            for text in self.texts
-        )
+            ]
+            if low in ends and high in ends:
+                ordered = said.joint != "/" or high in ends[ends.index(low) + 1 :]
+                if ordered or low == high:
+                    return True
+        return False
 
     def _listed(self, written: Quantity, said: Quantity) -> bool:
         """A value or range whose unit is written once: "41 mL/min on ...; 49 on ..."."""
@@ -137,8 +139,16 @@ class Figures:
         )
 
 
+def same_bound(said: Quantity, written: Quantity) -> bool:
+    """The same comparison; "about" may stand before what is written plainly, not before a limit."""
+    return said.comparator == written.comparator or (said.comparator, written.comparator) == (
+        "~",
+        "",
+    )
+
+
 def _same_figure(said: Quantity, written: Quantity) -> bool:
-    if said.comparator not in {written.comparator, "~"}:
+    if not same_bound(said, written):
         return False
     if said.figure == written.figure:
         return said.joint == written.joint or said.high is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
 
 from bedside.grounding.poles import WORD, Pole
@@ -16,7 +17,7 @@ from bedside.grounding.reading import Memo, Read
 from bedside.grounding.terms import stem_of
 from bedside.language.quantities import Quantity
 
-__all__ = ["alike", "opposed"]
+__all__ = ["alike", "opposed", "parts_of", "turned"]
 
 _TOGETHER = frozenset(
     (*((("action", a), ("action", b)) for a, b in (("start", "keep"), ("stop", "avoid"))),)
@@ -127,13 +128,15 @@ def _themes(text: Read, memo: Memo) -> list[_Part]:
     """Each part of a text with its poles, and what it or the last part before it names."""
     out: list[_Part] = []
     named: frozenset[str] = frozenset()
-    for part in _parts(text, memo):
-        named = part.named or named
+    for part in parts_of(text, memo):
+        listed = part.text.lower().startswith("or ")  # "at 6.0 or more, or an eGFR below 20"
+        named = (named | part.named) if listed else (part.named or named)
         out.append((named, part, part.poles))
     return out
 
 
-def _parts(text: Read, memo: Memo) -> list[Read]:
+def parts_of(text: Read, memo: Memo) -> list[Read]:
+    """The clauses and list parts of a text, in order."""
     return [memo(part) for one in _PART.split(text.text) if (part := one.strip())]
 
 
@@ -225,3 +228,53 @@ def _series(one: Quantity, written: Sequence[Read]) -> list[Decimal]:
         for other in text.quantities
         if other.high is None and _comparable(one, other) and other.low != one.low
     ]
+
+
+def turned(said: Read, written: Sequence[Read]) -> str:
+    """The word of a course that the days refute ("fell: 8.3, now 8.6"); "" where none is.
+
+    A value is better or worse by how far it lies outside its printed range.
+    """
+    course = [one for one in said.poles if one.axis in {"course", "judgement"}]
+    texts = [text for text in written if text.quantities and _day_of(text)]
+    if len({one.pole for one in course}) != 1 or len(texts) < 2:  # noqa: PLR2004 - it takes two
+        return ""
+    if len({text.named for text in texts}) != 1:
+        return ""
+    judged = course[0].axis == "judgement"
+    values: dict[date, set[Decimal]] = {}
+    for one in said.quantities:
+        for text in texts:
+            day = _day_of(text)
+            first = text.quantities[0]
+            stands = first.figure == one.figure or (first.low == one.low and one.high is None)
+            amount = _outside(text) if judged else one.low
+            if day and amount is not None and stands and _comparable(one, first):
+                values.setdefault(day, set()).add(amount)
+    if len(values) < 2 or any(len(found) > 1 for found in values.values()):  # noqa: PLR2004
+        return ""
+    (first_value,), (last_value,) = values[min(values)], values[max(values)]
+    if last_value == first_value:
+        return "" if judged else course[0].word
+    rose = last_value > first_value
+    return "" if rose == (course[0].pole in {"up", "worse"}) else course[0].word
+
+
+def _outside(text: Read) -> Decimal | None:
+    """How far the first figure of a record line lies outside its printed range; `None` without one."""
+    value = text.quantities[0].low
+    ranges = [one for one in text.quantities[1:] if one.joint == "-" or one.comparator]
+    if len(ranges) != 1:
+        return None
+    one = ranges[0]
+    low = one.low if one.high is not None or one.comparator in {">", ">="} else None
+    high = one.high if one.high is not None else one.low if one.comparator in {"<", "<="} else None
+    under = low - value if low is not None else Decimal(0)
+    over = value - high if high is not None else Decimal(0)
+    return max(under, over, Decimal(0))
+
+
+def _day_of(text: Read) -> date | None:
+    """The one day of a record line, `None` where it has none or several."""
+    days = {day for one in text.dates for day in one.days}
+    return days.pop() if len(days) == 1 else None

@@ -39,6 +39,12 @@ _AXES: dict[str, dict[str, str]] = {
     "end": {"proximal": "proximal", "distal": "distal"},
     "flank": {"medial": "medial", "lateral": "lateral"},
     "face": {"anterior": "anterior", "posterior": "posterior"},
+    "route": {
+        "mouth": "oral orally",
+        "vein": "intravenous intravenously",
+        "muscle": "intramuscular intramuscularly",
+        "skin": "subcutaneous subcutaneously",
+    },
     "height": {"superior": "superior", "inferior": "inferior"},
 }
 _OF_DOSES = {"up": "more", "down": "less"}

@@ -34,6 +34,7 @@ _EXPLAIN = {
     "status_mismatch": "the entry is refuted, cancelled or over; say so",
     "subject_mismatch": "the cited words are about somebody else than it says",
     "laterality_mismatch": "the side differs from the cited words",
+    "course_mismatch": "the dated values go the other way",
     "opposite_in_source": "a word in it is the reverse of what the cited words say",
     "no_support": "the cited words do not say that",
     "contradicts_source": "the sources do hold what it says is missing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import unescape
 from typing import Literal
@@ -12,17 +13,19 @@ from bedside.core.context import Assembly, Item, Message
 from bedside.core.source import Span
 from bedside.core.turn import Quote
 from bedside.core.value import value
+from bedside.grounding.opposites import opposed
 from bedside.grounding.phi import key_of
 from bedside.grounding.prose import BROKEN
-from bedside.grounding.reading import Memo
+from bedside.grounding.reading import Memo, Read
 from bedside.grounding.resolve import places
-from bedside.grounding.support import Evidence, judge
+from bedside.grounding.support import Evidence, Judgement, judge
 from bedside.language.normalise import Normalised, normalise
 from bedside.language.sentences import sentences
 
 __all__ = ["Found", "Refused", "Shown"]
 
 _WHOLE_LINE = 400  # characters: a source of one sentence up to this long is cited as a whole
+_AGAINST = frozenset({"negation_mismatch", "subject_mismatch", "opposite_in_source"})
 _TRIES = 4  # passages that are judged for a bare citation
 _QUESTION = re.compile(r"<question>\n(.*?)</question>", re.DOTALL)
 _ITEM = re.compile(r"<item[^>]*>\n(.*?)</item>", re.DOTALL)
@@ -32,12 +35,16 @@ _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 @value
 class Found:
-    """A citation that was resolved: the stored words and the passage to judge by."""
+    """A citation that was resolved: the stored words and the passage to judge by.
+
+    `level` is how far a passage that was chosen for a claim supports it; "" where none was chosen.
+    """
 
     n: int
     span: Span
     quote: str
     evidence: Evidence
+    level: Literal["", "full", "partial", "none"] = ""
 
 
 @value
@@ -65,7 +72,7 @@ class Shown:
         ours: Sequence[str] = (),
         context: Sequence[str] = (),
     ) -> None:
-        self.sources = dict(sources)
+        self.sources = {n: _joined(items) for n, items in sources.items()}
         self.computed = tuple(one for one in computed if one)
         self.asked, self.ours, self.context = asked, tuple(ours), tuple(context)
         self.read = Memo()
@@ -144,20 +151,29 @@ class Shown:
             )
             for order, (item, start, end, text) in enumerate(passages)
         )
-        best: Found | None = None
+        if not ranked:
+            return Refused(n=n, why="quote_not_found")
+        tried: list[tuple[Found, Judgement]] = []
         for _, item, start, end in ranked[:_TRIES]:
             found = self._found(n, item, start, end)
-            level = judge(claim, [found.evidence], computed=self.computed, asked=self.asked).level
-            if level == "full":
-                return found
-            if level == "partial" and best is None:
-                best = found
-        if best is not None:
-            return best
-        if ranked:
-            _, item, start, end = ranked[0]
-            return self._found(n, item, start, end)
-        return Refused(n=n, why="quote_not_found")
+            one = judge(
+                claim,
+                [found.evidence],
+                computed=self.computed,
+                asked=self.asked,
+                read=self.read,
+            )
+            tried.append((found, one))
+            if one.level == "full":
+                break
+        found, one = _best(tried, denies=any(s.kind == "negated" for s in said.scopes))
+        if one.level != "none" and _silent(said, self.read(found.evidence.context)):
+            for _, item, start, end in ranked:  # "continued" of a passage that only names it
+                other = self._found(n, item, start, end)
+                text = self.read(other.evidence.context)
+                if said.drugs and said.named & text.named and opposed(said, [text], memo=self.read):
+                    return replace(other, level="none")
+        return replace(found, level=one.level)
 
     def _found(self, n: int, item: Item, start: int, end: int) -> Found:
         assert item.span is not None
@@ -231,6 +247,61 @@ class Shown:
                 [(0, len(item.body))] if item.span.source.kind == "record" else self._spans(item)
             )
         ]
+
+
+def _silent(said: Read, text: Read) -> bool:
+    """Does the sentence say what was done, and the passage not?"""
+    return any(one.axis == "action" for one in said.poles) and not any(
+        one.axis == "action" for one in text.poles
+    )
+
+
+def _best(tried: Sequence[tuple[Found, Judgement]], *, denies: bool) -> tuple[Found, Judgement]:
+    """The passage that a bare marker means: the first full support, else partial, else the likest.
+
+    One that says the reverse, in as many words of the claim or more, is not passed over for one
+    that speaks of the same in another connection.
+    """
+    for level in ("full", "partial"):
+        for row in tried:
+            if row[1].level != level:
+                continue
+            against = (
+                other
+                for other in tried
+                if other[1].why in _AGAINST
+                and (
+                    other[1].share > row[1].share or (other[1].share == row[1].share and not denies)
+                )
+            )
+            return next(against, row)
+    return max(tried, key=lambda row: row[1].share)
+
+
+def _joined(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The slices of one source, those that touch or overlap made one: a quote may cross the cut."""
+    out: list[Item] = []
+    for item in items:
+        last = out[-1] if out else None
+        if last is None or last.span is None or item.span is None:
+            out.append(item)
+            continue
+        gap = item.span.start - last.span.end
+        whole = all(
+            len(one.body) == one.span.end - one.span.start for one in (last, item) if one.span
+        )
+        if (
+            not whole
+            or last.span.source != item.span.source
+            or gap > 0
+            or item.span.start < last.span.start
+            or item.span.end <= last.span.end
+        ):
+            out.append(item)
+            continue
+        span = replace(last.span, end=item.span.end)
+        out[-1] = replace(last, body=last.body + item.body[-gap:], span=span)
+    return tuple(out)
 
 
 def _texts(message: Message, role: str) -> list[str]:

@@ -15,9 +15,9 @@ from typing import Literal
 from bedside.clinical.vocabulary import expand
 from bedside.core.source import SourceKind
 from bedside.core.value import value
-from bedside.grounding.doses import unsupported
+from bedside.grounding.doses import doses, unsupported
 from bedside.grounding.figures import Figures
-from bedside.grounding.opposites import alike, opposed
+from bedside.grounding.opposites import alike, opposed, parts_of, turned
 from bedside.grounding.reading import Memo, Read
 from bedside.grounding.terms import POINTING, Term
 from bedside.language.negation import Kind, Scope
@@ -39,6 +39,7 @@ Why = Literal[
     "subject_mismatch",
     "laterality_mismatch",
     "opposite_in_source",
+    "course_mismatch",
     "no_support",
 ]
 
@@ -63,7 +64,8 @@ _DENIED_STATUS = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"\b(?:resolved|inactive|in remission|stopped|discontinued|abated|ended)\b", re.IGNORECASE
+    r"\b(?:resolved|inactive|in remission|stopped|discontinued|completed|abated|ended)\b",
+    re.IGNORECASE,
 )
 _PAST = re.compile(
     _OVER.pattern
@@ -74,6 +76,21 @@ _PRESENT = re.compile(
     r"\b(?:currently|current|active|ongoing|still|now|is on|remains on|is taking|takes|continues)\b",
     re.IGNORECASE,
 )
+_ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
+_GAVE_UP = re.compile(r"\b(?:quit|gave up|given up|ex-\w+|former)\b", re.IGNORECASE)
+_GOES_ON = re.compile(r":\s*current\b(?!.*\bformer\b)", re.IGNORECASE)
 _TITLES = re.compile(r"\bfamily\b", re.IGNORECASE)
 _HEDGE = re.compile(
     r"\b(?:(?-i:may)|might|could|possible|possibly|probable|probably|suspected|likely|unconfirmed|query|"
@@ -149,6 +166,9 @@ def judge(
         _doses(mine, evidence, memo(carried), memo)
         or _rhythm(mine, evidence, texts)
         or _figures(mine, held, question, memo)
+        or _together(mine, evidence, texts)
+        or _owners(mine, texts, memo)
+        or _column(mine, evidence, memo)
         or _entities(mine, evidence, memo(carried), question, memo)
         or _polarity(mine, evidence, memo)
         or _sides(mine, texts)
@@ -200,9 +220,87 @@ def _names(said: Read, held: Figures, asked: Read, memo: Memo) -> Failed:
     for code in said.codes:
         if held.name(code.key) or code.key in wanted:
             continue
+        if any(day.start <= code.start < day.end for day in said.dates):
+            continue  # "the 3rd of May"
+        counted = _ORDINAL.fullmatch(code.key)
+        if counted and any(_counts(int(counted[1]), text) for text in held.texts):
+            continue
         name = memo(code.key).named  # another name of the same test is judged as such
         if not any(name & text.named for text in held.texts):
             return "figure_not_in_source", said.text[code.start : code.end]
+    return None
+
+
+def _counts(n: int, text: Read) -> bool:
+    """Does the text hold a number that is said as an ordinal: "week 24" for the 24th, "second"?"""
+    if any(one.low == n and one.high is None for one in text.quantities):
+        return True
+    return (
+        n <= len(_ORDINALS)
+        and re.search(rf"\b{_ORDINALS[n - 1]}\b", text.text, re.IGNORECASE) is not None
+    )
+
+
+def _together(said: Read, evidence: Sequence[Evidence], texts: Sequence[Read]) -> Failed:
+    """A figure of one source is not of the day that another source has, which gives another figure."""
+    values = [one for one in said.quantities if one.high is None and not one.comparator]
+    if len(said.dates) != 1 or len(evidence) < 2 or not values:  # noqa: PLR2004 - it takes two
+        return None
+    when = said.dates[0]
+    of_day = [text for text in texts if any(when.agrees(day) for day in text.dates)]
+    others = [text for text in texts if text.dates and text not in of_day]
+    for one in values:
+        if any(Figures([text]).figure(one) for text in of_day):
+            return None
+    wrong = next((v for v in values if any(Figures([text]).figure(v) for text in others)), None)
+    same = wrong and any(
+        text.named & other.named and any(q.unit == wrong.unit for q in text.quantities)
+        for text in of_day
+        for other in others
+    )
+    return ("date_not_in_source", said.text[when.start : when.end]) if same else None
+
+
+def _owners(said: Read, texts: Sequence[Read], memo: Memo) -> Failed:
+    """A figure of a passage that names several medicines is of those that its part names."""
+    for part in parts_of(said, memo):
+        mine = {one.key for one in part.drugs}
+        for one in part.quantities if mine else ():
+            held = [
+                {drug.key for drug in other.drugs}
+                for text in texts
+                for other in parts_of(text, memo)
+                if Figures([other]).figure(one)
+            ]
+            if held and all(held) and not any(mine & drugs for drugs in held):
+                return "drug_not_in_source", said.text[one.start : one.end]
+    return None
+
+
+def _cells(one: Evidence) -> list[tuple[str, str]]:
+    """The cells of a table's row, each with its head; empty for other text."""
+    if not one.context.startswith("|"):
+        return []
+    row, heads = (text.strip().strip("|").split("|") for text in (one.context, one.notes))
+    return list(zip(heads, row, strict=True)) if len(row) == len(heads) else []
+
+
+def _column(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
+    """A dose of a table's row stands in the column whose head is said ("the reduced dose")."""
+    cells = _cells(evidence[0]) if len(evidence) == 1 else []
+    row, heads = [memo(cell) for _, cell in cells], [memo(head) for head, _ in cells]
+    own = [
+        {key for key in head.keys if sum(key in other.keys for other in heads) == 1}
+        for head in heads
+    ]
+    named = [k for k, keys in enumerate(own) if k and keys & said.keys]
+    if len(named) != 1 or not row[named[0]].quantities:
+        return None
+    here = Figures([row[named[0]]])
+    elsewhere = Figures([cell for k, cell in enumerate(row) if k != named[0]])
+    for one in (dose.quantity for dose in doses(said)):
+        if elsewhere.figure(one) and not here.figure(one):
+            return "dose_not_in_source", said.text[one.start : one.end]
     return None
 
 
@@ -217,6 +315,7 @@ def _entities(
     texts = [
         memo(f"{one.heading}. {one.context}" if one.heading else one.context) for one in evidence
     ]
+    texts += [memo(one.notes) for one in evidence if one.context.startswith("|") and one.notes]
     rows: tuple[tuple[Why, Callable[[Read], list[Term]]], ...] = (
         ("drug_not_in_source", lambda one: one.drugs),
         ("analyte_not_in_source", lambda one: one.analytes),
@@ -251,6 +350,7 @@ def _doses(said: Read, evidence: Sequence[Evidence], carried: Read, memo: Memo) 
         return None
     passages = [memo(one.context) for one in evidence]
     passages += [memo(f"{one.heading}: {one.context}") for one in evidence if one.heading]
+    passages += [memo(f"{head}: {cell}") for one in evidence for head, cell in _cells(one)]
     drug = carried.drugs[-1].key if carried.drugs else ""
     wrong = unsupported(said, passages, carried=drug)
     if wrong:
@@ -359,7 +459,11 @@ def _status(said: Read, one: Evidence) -> Failed:
         negated = any(scope.kind == "negated" for scope in said.scopes)
         if not negated:
             return "status_mismatch", ""
-    if one.kind != "record" or not _PRESENT.search(said.text):
+    if one.kind != "record":
+        return None
+    if _GAVE_UP.search(said.text) and _GOES_ON.search(one.context):
+        return "status_mismatch", ""
+    if not _PRESENT.search(said.text):
         return None
     if _OVER.search(one.context) and not _PAST.search(said.text):
         return "status_mismatch", ""
@@ -385,7 +489,10 @@ def _sides(said: Read, texts: Sequence[Read]) -> Failed:
 
 def _reversed(said: Read, texts: Sequence[Read], computed: Sequence[str], memo: Memo) -> Failed:
     found = opposed(said, texts, computed=[memo(one) for one in computed], memo=memo)
-    return ("opposite_in_source", found[0]) if found else None
+    if found:
+        return "opposite_in_source", found[0]
+    word = turned(said, texts)
+    return ("course_mismatch", word) if word else None
 
 
 def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) -> float:

@@ -81,12 +81,14 @@ _COMPARE_FAR = re.compile(
     + r")\s+(?:an?|the)\s+(?:[^\W\d_][\w-]*\s+){1,3}of[\s*_]*$",
     re.IGNORECASE,
 )
+_GOES = re.compile(r"\b(?:go|goes|going|went|gone|moved?|stepped|titrated?) up to\Z", re.IGNORECASE)
 _SIGNS = frozenset("<>=≤≥⩽⩾~≈")
 _LAST_WORDS = frozenset(words.rpartition(" ")[2] for words in _COMPARATORS)
 _LOOK_BACK = 30
 _LOOK_FAR = 70
 _AND_ABOVE = re.compile(
-    r"[\s*_]*(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b", re.IGNORECASE
+    r"[\s*_]*(?:\([^()\n]{1,30}\)\s*)?(?:and|or)\s+(above|over|more|higher|greater|below|under|less|lower)\b",
+    re.IGNORECASE,
 )
 _UNIT_WORDS: dict[str, str] = {}
 for _key, _words in {
@@ -160,9 +162,11 @@ _UNIT = re.compile(
     r"|/(?:min(?:ute)?|h(?:r|our)?|day|d)\b|\{(?:ratio|score|inr)\})",
     re.IGNORECASE,
 )
+_COMMA = rf"\d{{1,4}},\d{{1,2}}(?=\s?(?:%|{_ATOM}(?![^\W\d_])))"
+"""A decimal comma ("12,5 mg/L"): one or two digits and a unit follow, so it parts no thousands."""
 _QUANTITY = re.compile(
-    rf"(?<![\w.])(?P<low>{_NUMBER})(?:\s?%)?"
-    rf"(?:(?P<joint>\s?[-–—−]\s?|\s+to\s+|\s?/\s?(?=\d))(?P<high>{_NUMBER})(?![\d.]*[-/]\d))?"
+    rf"(?<![\w.])(?P<low>{_COMMA}|{_NUMBER})(?:\s?%)?"
+    rf"(?:(?P<joint>\s?[-–—−]\s?|\s+to\s+|\s?/\s?(?=\d))(?P<high>{_COMMA}|{_NUMBER})(?![\d.]*[-/]\d))?"
     r"(?!\d)",
     re.IGNORECASE,
 )
@@ -281,6 +285,8 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     """The comparison written before a figure, and where it begins; else "" and the figure's."""
     before = text[max(0, at - _LOOK_BACK) : at]
     bare = before.rstrip()
+    if bare.lower().endswith("range of"):  # "above its range of 3.5-5.1"
+        return "", at
     if bare.endswith(" of"):  # "below an eGFR of 45"
         far = _COMPARE_FAR.search(text[max(0, at - _LOOK_FAR) : at])
         if far is not None:
@@ -289,6 +295,8 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
         return "", at
     match = _COMPARE.search(before)
     if match is None:
+        return "", at
+    if _GOES.search(before, 0, match.end(1)):  # "may go up to 200 mg"
         return "", at
     words = " ".join(match[1].lower().split())
     return _COMPARATORS[words], at - len(before) + match.start(1)
@@ -305,6 +313,9 @@ def _is_unit(text: str, unit: re.Match[str]) -> bool:
 
 
 def _decimal(written: str) -> Decimal:
+    head, comma, tail = written.rpartition(",")
+    if comma and len(tail) < 3:  # noqa: PLR2004 - thousands come by three
+        return Decimal(f"{head}.{tail}")
     return Decimal(written.replace(",", ""))
 
 

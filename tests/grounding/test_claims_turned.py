@@ -1,0 +1,182 @@
+"""Sentences that turn what they cite, beside faithful ones in other words."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bedside.core.context import Assembly, Item
+from bedside.core.turn import Verdict
+from bedside.grounding import Prose, SourceText, gate_for, guardrails
+
+_LATE = SourceText(
+    "late",
+    "HbA1c: 8.6 % (5 Nov 2026, final; range 4.0-5.6; high)",
+    kind="record",
+    dated=date(2026, 11, 5),
+)
+_EARLY = SourceText(
+    "early",
+    "HbA1c: 8.3 % (12 May 2026, final; range 4.0-5.6; high)",
+    kind="record",
+    dated=date(2026, 5, 12),
+)
+_PRESSURE = SourceText(
+    "bp", "Blood pressure: systolic 152 mmHg, diastolic 84 mmHg (10 Nov 2026)", kind="record"
+)
+_LETTER = SourceText(
+    "letter",
+    "Chronic hypertension, until today on lisinopril 10 mg. I have stopped lisinopril today. "
+    "Her mother had pre-eclampsia in her first pregnancy. Please give aspirin to prevent "
+    "pre-eclampsia. No headache, no visual symptoms. To come at once with headache, visual "
+    "symptoms or pain. Fetal growth on the 14th centile.",
+)
+_ZINC = SourceText(
+    "zinc",
+    "Use of zinc: 6 months and above: 20 mg per day for 10 days - under 6 months: 10 mg per day.",
+    kind="guideline",
+)
+_DOSES = SourceText(
+    "doses",
+    "| Drug | Usual dose | Reduced dose and when |\n| --- | --- | --- |\n"
+    "| Apixaban | 5 mg twice daily | 2.5 mg twice daily at age 80 or more |",
+    kind="guideline",
+)
+_RENAL = SourceText(
+    "renal",
+    "| eGFR (mL/min/1.73m2) | Metformin |\n| --- | --- |\n"
+    "| 30 to 44 | do not start; at most 1000 mg a day |",
+    kind="guideline",
+)
+_ECHO = SourceText("echo", "Echocardiogram January 2024: ejection fraction 30 to 35 %.")
+_NEWER = SourceText("newer", "Echocardiogram March 2026: ejection fraction 42 %.")
+_LIMITS = SourceText(
+    "limits",
+    "At potassium above 5.5 mmol/L halve the dose; at 6.0 mmol/L or more, or an eGFR below 20, stop.",
+    kind="guideline",
+)
+_FAMILY = SourceText(
+    "letter2", "Her mother had breast cancer at 52. She herself has no known cancer. Seen today."
+)
+_START = SourceText(
+    "start",
+    "Start apixaban when the INR is below 2.0, rivaroxaban when it is 3.0 or less.",
+    kind="guideline",
+)
+_VEIN = SourceText("vein", "He received intravenous furosemide for four days.")
+_COMMA = SourceText("comma", "Befund: CRP 12,5 mg/L, Ramipril 2,5 mg.")
+_ALCOHOL = SourceText("alcohol", "Less alcohol, at most 14 units a week.")
+_DRINKS = SourceText("drinks", "Alcohol use: About 20 units a week (22 Sep 2026)", kind="record")
+_BETTER = (
+    SourceText("c1", "Creatinine: 1.41 mg/dL (14 Jul 2026; range 0.72-1.25; high)", kind="record"),
+    SourceText("c2", "Creatinine: 1.66 mg/dL (3 Nov 2026; range 0.72-1.25; high)", kind="record"),
+)
+_COURSE = SourceText(
+    "course", "Prednisolone 5 mg tablet: completed; 30 mg once daily for 5 days", kind="record"
+)
+_SMOKES = SourceText(
+    "smokes", "Smoking status: Current every day smoker, 15 cigarettes a day", kind="record"
+)
+_PEPTIDE = SourceText(
+    "peptide",
+    "Natriuretic peptide.B prohormone N-Terminal [Mass/volume] in Serum: 2890 pg/mL",
+    kind="record",
+)
+_POTASSIUM = SourceText(
+    "k", "Potassium: 5.6 mmol/L (3 Nov 2026, final; range 3.5-5.1; high)", kind="record"
+)
+_TWO = SourceText(
+    "two", "| Apixaban | 2.5 mg twice daily at creatinine 1.5 mg/dL (133 umol/L) or more |"
+)
+_RAISE = SourceText("raise", "Labetalol may be raised to 200 mg three times daily.")
+
+
+def _gated(said: str, *slices: tuple[Item, ...]) -> Verdict:
+    assembly = Assembly(
+        messages=(),
+        tokens=0,
+        limit=100,
+        layout="balanced",
+        ledger=(),
+        numbering={},
+        shown=dict(enumerate(slices, start=1)),
+        segments=(("0" * 64, 1),),
+    )
+    decoder = Prose()
+    gate = gate_for(assembly=assembly, checks=(guardrails(asked="How is she?"),))
+    gate.admit(decoder.feed(said))
+    return gate.close(decoder.finish(), last=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ("Her HbA1c has fallen since May: 8.3 % [2], now 8.6 % [1].", [_LATE, _EARLY]),
+        ("Blood pressure was 84/152 mmHg on 10 Nov 2026 [1].", [_PRESSURE]),
+        ("She had pre-eclampsia in her first pregnancy [1].", [_LETTER]),
+        ("She has headache and visual symptoms [1].", [_LETTER]),
+        ("Lisinopril 10 mg was continued [1].", [_LETTER]),
+        ("Fetal growth was on the 41st centile [1].", [_LETTER]),
+        ("Children under 6 months get zinc 20 mg per day for 10 days [1].", [_ZINC]),
+        ("The reduced dose of apixaban is 5 mg twice daily [1].", [_DOSES]),
+        ("The ejection fraction was 42 % in January 2024 [1][2].", [_ECHO, _NEWER]),
+        ("Rivaroxaban is started when the INR is below 2.0 [1].", [_START]),
+        ("He received oral furosemide for four days [1].", [_VEIN]),
+        ("CRP was 5 mg/L [1].", [_COMMA]),
+        ("He drinks about 14 units of alcohol a week [1].", [_ALCOHOL]),
+        ("Creatinine improved from 1.41 mg/dL [1] to 1.66 mg/dL [2].", list(_BETTER)),
+        ("Prednisolone 30 mg once daily is active [1].", [_COURSE]),
+        ("He quit smoking; 15 cigarettes a day before [1].", [_SMOKES]),
+    ],
+)
+def test_a_sentence_that_turns_its_source_is_refused(said: str, sources: list[SourceText]) -> None:
+    assert _gated(said, *((one.item(),) for one in sources)).removed
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ("Her HbA1c has risen since May: 8.3 % [2], now 8.6 % [1].", [_LATE, _EARLY]),
+        ("Blood pressure was 152/84 mmHg on 10 Nov 2026 [1].", [_PRESSURE]),
+        ("Her mother had pre-eclampsia in her first pregnancy [1].", [_LETTER]),
+        ("She has no headache and no visual symptoms [1].", [_LETTER]),
+        ("Lisinopril was stopped [1].", [_LETTER]),
+        ("Fetal growth was on the 14th centile [1].", [_LETTER]),
+        ("Children under 6 months get zinc 10 mg per day [1].", [_ZINC]),
+        ("The reduced dose of apixaban is 2.5 mg twice daily [1].", [_DOSES]),
+        ("For an eGFR of 30 to 44: do not start metformin; at most 1000 mg a day [1].", [_RENAL]),
+        ("The ejection fraction was 42 % in March 2026 [1][2].", [_ECHO, _NEWER]),
+        (
+            "Above a potassium of 5.5 mmol/L the dose is halved, and it is stopped at 6.0 mmol/L or more [1].",
+            [_LIMITS],
+        ),
+        ("Her mother had breast cancer at 52; she herself has no known cancer [1].", [_FAMILY]),
+        ("Rivaroxaban is started when the INR is 3.0 or less [1].", [_START]),
+        ("CRP was 12.5 mg/L [1].", [_COMMA]),
+        ("He drinks about 20 units of alcohol a week [1].", [_DRINKS]),
+        ("Creatinine worsened from 1.41 mg/dL [1] to 1.66 mg/dL [2].", list(_BETTER)),
+        ("NT-proBNP was 2,890 pg/mL [1].", [_PEPTIDE]),
+        ("Potassium 5.6 mmol/L on 3 Nov 2026 is above the range of 3.5-5.1 [1].", [_POTASSIUM]),
+        ("Apixaban is 2.5 mg twice daily at a creatinine of 1.5 mg/dL or more [1].", [_TWO]),
+        ("Labetalol may go up to 200 mg three times daily [1].", [_RAISE]),
+    ],
+)
+def test_the_faithful_one_beside_it_stands(said: str, sources: list[SourceText]) -> None:
+    assert not _gated(said, *((one.item(),) for one in sources)).removed
+
+
+def test_two_halves_of_a_sentence_are_placed_each_at_its_passage() -> None:
+    said = "Her mother had breast cancer at 52; she herself has no known cancer [1]."
+    quotes = [one.quote for one in _gated(said, (_FAMILY.item(),)).citations]
+    assert quotes == ["Her mother had breast cancer at 52.", "She herself has no known cancer."]
+
+
+def test_a_quote_may_cross_the_cut_between_two_slices_of_one_source() -> None:
+    text = "Warfarin was stopped and apixaban 5 mg twice daily was started. Review in May."
+    source, cut = SourceText("s", text), text.index("apixaban")
+    said = 'Warfarin was stopped [1: "Warfarin was stopped and apixaban 5 mg twice daily"].'
+    verdict = _gated(said, (source.item(0, cut), source.item(cut)))
+    assert [one.quote for one in verdict.citations] == [
+        "Warfarin was stopped and apixaban 5 mg twice daily"
+    ]
