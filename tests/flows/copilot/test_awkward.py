@@ -72,7 +72,7 @@ def test_food_allergies_are_told_however_they_are_asked(full):
         reactions=("Wheeze",),
     )
     text = told("allergic to any foods?", full.build())
-    assert "Peanut, severity high, reaction: Wheeze" in text
+    assert "Peanut, criticality high, reaction: Wheeze" in text
     assert "Nothing in the record" not in text
 
 
@@ -214,7 +214,7 @@ def test_every_allergy_is_told_however_many_there_are(full):
     for asked in ("list allergies w/ severity pls", "can she have amoxi + peanut butter?"):
         text = told(asked, full.build())
         assert all(f"Substance {number}" in text for number in range(9))
-        assert "Penicillin, severity high" in text
+        assert "Penicillin, criticality high" in text
 
 
 def test_what_a_medicine_is_for_is_not_answered_by_that_it_is_taken(full):

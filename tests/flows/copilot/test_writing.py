@@ -51,7 +51,7 @@ def test_a_recorded_allergy_leads_the_answer_about_that_medicine(full):
 
 def test_an_allergy_to_the_kind_leads_too(full):
     verdict = released(turn("is amoxicillin safe to start?", full.build()))
-    assert verdict.text.startswith("Allergy recorded: Penicillin, severity high")
+    assert verdict.text.startswith("Allergy recorded: Penicillin, criticality high")
     assert "By rule: Allergy to penicillin; amoxicillin" in verdict.text
     assert verdict.removed == ()
 

@@ -31,6 +31,10 @@ _NO_GAP = frozenset({"pain score"})
 """What bears on a question and is not missed where nobody wrote it down."""
 _FOCUSED = 60.0
 """Above this rank an entry is of the named thing or close to it, not only of the intent."""
+_NAMED = 75.0
+"""Above this rank it is the named thing itself."""
+_PLAIN = {"question", "labs"}
+"""Intents that weigh nothing: of a medicine its own entries answer them."""
 _LOOKUP = 3
 """A question of so few words looks one thing up."""
 _LACKING = re.compile(r"\b(?:missing|lack\w*|needs?|up to date|behind|due)\b", re.IGNORECASE)
@@ -104,10 +108,12 @@ def _taken_last(one: Ranked) -> bool:
 def _focused(ranked: Sequence[Ranked], view: View[Nothing], parsed: Parsed) -> list[Ranked]:
     """What bears on the question itself, where anything does; a plan also wants the whole patient."""
     kinds = {one.kind for one in parsed.entities}
-    if kinds != {"vaccine"} and (view.plan.intent in PRESSING or kinds & {"drug", "drug_class"}):
+    if kinds != {"vaccine"} and view.plan.intent in PRESSING:
         return list(ranked)
-    near = [one for one in ranked if one.rank > _FOCUSED]
-    return near if near or parsed.entities else list(ranked)
+    looked_up = bool(kinds & {"drug", "drug_class"}) and view.plan.intent in _PLAIN
+    near = [one for one in ranked if one.rank > (_NAMED if looked_up else _FOCUSED)]
+    named = parsed.entities or parsed.fields or parsed.visits
+    return near if near or named else list(ranked)
 
 
 def _reserved(view: View[Nothing], limit: int) -> int:

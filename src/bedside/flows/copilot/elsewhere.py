@@ -65,7 +65,7 @@ def names_another(text: str, parsed: Parsed, record: RecordFacts) -> bool:
         return True
     if any(_owns(text, found) or _has(text, found) for found in _OF_KIN.finditer(text)):
         return True
-    owners = [found for found in _ONE_OWNED.finditer(text) if _owns(text, found)]
+    owners = [found for found in _ONE_OWNED.finditer(text) if _owns(text, found, data=True)]
     owners += [
         found
         for found in _ONE_SAID.finditer(text)
@@ -133,11 +133,16 @@ def _names(text: str, words: _Words) -> Iterator[tuple[str, ...]]:
             yield tuple(parts)
 
 
-def _owns(text: str, found: re.Match[str]) -> bool:
-    """True where a result, results or medicines follow at once: whose they are was said."""
+def _owns(text: str, found: re.Match[str], *, data: bool = False) -> bool:
+    """True where a result, results or medicines follow at once: whose they are was said.
+
+    With `data` so do a name, a sex, an age: "the baby's name".
+    """
     pieces = (one for one in read(text[found.end() :], today=date.max) if one.means("op") is None)
     first = next(pieces, None)
     topics = {"labs", "vitals", "medications", "allergies"}
+    if first is not None and data and (first.means("person") or first.means("about") == "name"):
+        return True
     return first is not None and (_is_result(first) or first.means("topic") in topics)
 
 

@@ -178,7 +178,8 @@ def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
     }
     more: list[Category] = [cat for entity in parsed.entities for cat in kinds[entity.kind]]
     topics: list[Category] = [cat for topic in parsed.topics for cat in _TOPIC_FETCH.get(topic, ())]
-    fetch: tuple[Category, ...] = tuple(dict.fromkeys((*intent.fetch, *more, *topics)))
+    visits: tuple[Category, ...] = ("timeline",) if parsed.visits else ()
+    fetch: tuple[Category, ...] = tuple(dict.fromkeys((*intent.fetch, *more, *topics, *visits)))
     return Intent(
         name=intent.name,
         fetch=fetch or FULL,

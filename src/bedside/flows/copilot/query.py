@@ -202,3 +202,6 @@ class Parsed:
     asks: tuple[str, ...] = ()
     unit: str = ""
     """The unit asked for as UCUM writes it, "" where none was."""
+    bounds: tuple[Threshold, ...] = ()
+    fields: tuple[str, ...] = ()
+    visits: tuple[str, ...] = ()

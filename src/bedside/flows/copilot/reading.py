@@ -122,6 +122,9 @@ def parse(
         windows=tuple(clause.window for clause in clauses if clause.window is not None),
         asks=tuple(sorted({op for clause in clauses for op in clause.ops})),
         unit=next((clause.unit for clause in clauses if clause.unit), ""),
+        bounds=tuple(clause.bound for clause in clauses if clause.bound is not None),
+        fields=tuple(dict.fromkeys(field for clause in clauses for field in clause.fields)),
+        visits=tuple(dict.fromkeys(visit for clause in clauses for visit in clause.visits)),
     )
     if unknown and goes_on(text, clauses):
         return replace(parsed, entities=parsed.entities or _entities(_clauses(about)))

@@ -125,8 +125,11 @@ def _open_question(
         inside = [fact for fact in record.facts if window.holds(day_of(fact))]
         if not inside:  # a record that ended before it: what stands nearest
             yield _SAID, list(record.of("timeline")[:_MOST_BEARING])
-        yield _NAMED, [fact for fact in inside if fact.category != "observations"]
-        yield _SAID, _latest_of_each(inside)[:_MOST_KINDS]
+        beside = (
+            _REST if parsed.entities or parsed.visits else _NAMED
+        )  # a time that tells of something named
+        yield beside, [fact for fact in inside if fact.category != "observations"]
+        yield min(beside, _SAID), _latest_of_each(inside)[:_MOST_KINDS]
     for topic in parsed.topics:
         yield _INTENT, _of_topic(topic, record)
     named = parsed.entities and intent not in _OF_INTENT

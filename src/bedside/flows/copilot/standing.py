@@ -159,8 +159,6 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
         told = any(line.lower().startswith(entity.said) for line in sheet.lines)
         if told and entity.kind == "condition":
             return  # "smoking": told as what it is measured by
-        if any(line.startswith("Allergy or intolerance recorded") for line in sheet.lines):
-            return  # that she is allergic to it says enough
         among = {"drug": " among the medicines", "drug_class": " among the medicines"}
         line = f"Not recorded{among.get(entity.kind, '')}: {name}."
         if sheet.says(line):

@@ -259,6 +259,8 @@ def _figure(clause: Clause, entity: Entity) -> tuple[Query, ...]:
         return ()
     if entity.key == "cause of death" and ask != "latest":
         return ()
+    if entity.key == "smoking status" and ask == "any" and clause.bound is None:
+        ask = "list"  # that there is a reading is no "yes"
     if clause.bound is not None and ask not in {
         "any",
         "count",
@@ -322,6 +324,7 @@ def _bounded_ask(ops: set[str]) -> Ask | None:
     table: dict[frozenset[str], Ask] = {
         frozenset(): "any",
         frozenset({"list"}): "list",
+        frozenset({"list", "when"}): "list",
         frozenset({"latest"}): "latest",
         frozenset({"when"}): "list",
         frozenset({"when", "latest"}): "when_last",

@@ -75,8 +75,8 @@ def left_over(text: str, pieces: Sequence[Piece], queries: Sequence[Query]) -> t
     if any(query.window and _may_stand(query) for query in queries) and not _begun(pieces):
         found += [piece.said for piece in pieces if piece.window is not None]
     if any(query.topic == "immunizations" and query.ask == "any" for query in queries):
-        found += _illnesses(pieces)
-    return tuple(found + _related(pieces))
+        found += _illnesses(text, pieces)
+    return tuple(found + _related(pieces) + _stranded(pieces, queries))
 
 
 def _passes_over(text: str, query: Query) -> bool:
@@ -122,12 +122,29 @@ _ILL = frozenset(
         *("pneumococcal", "meningococcal", "covid", "haemophilus", "hpv", "chickenpox", "shingles"),
     ]
 )
+_HAD = re.compile(r"\b(?:had|has|have|get|got|caught|catch)\b", re.IGNORECASE)
 _JABBED = ("jab", "shot", "vacc", "vax", "immuni", "dose", "booster", "given", "up to date")
 
 
-def _illnesses(pieces: Sequence[Piece]) -> list[str]:
+_PREPOSITIONS = frozenset(["for", "with", "by", "to", "in"])
+
+
+def _stranded(pieces: Sequence[Piece], queries: Sequence[Query]) -> list[str]:
+    """Prepositions with nothing after them ask for it: "what is it for and since when?"."""
+    after = [*pieces[1:], Piece(said="", boundary=True)]
+    asked = {query.ask for query in queries} | {query.field for query in queries}
+    if asked & {"why", "for", "who", "where", "why_end"}:
+        return []
+    return [
+        one.said
+        for one, follows in zip(pieces, after, strict=True)
+        if one.said in _PREPOSITIONS and (follows.boundary or follows.means("conj") is not None)
+    ]
+
+
+def _illnesses(text: str, pieces: Sequence[Piece]) -> list[str]:
     """Names of illnesses with no word of a vaccine beside them: "has she had the flu?"."""
-    if any(piece.said.startswith(_JABBED) for piece in pieces):
+    if not _HAD.search(text) or any(piece.said.startswith(_JABBED) for piece in pieces):
         return []
     return [piece.said for piece in pieces if piece.said in _ILL]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from bedside.clinical.vocabulary import expand
+from bedside.flows.copilot.lexicon import is_plain
 from bedside.flows.copilot.names import scores_in
 from bedside.flows.copilot.plan import Nothing, parsed_of
 from bedside.flows.copilot.query import Parsed, Window
@@ -53,6 +54,8 @@ _GENERIC = frozenset(
         "must",
         "shall",
         "should",
+        "not",
+        "done",
         "about",
         "with",
         "from",
@@ -80,9 +83,10 @@ def tell_whole(
     elif _lookup(view):
         for fact in having[:MOST_GAPS]:
             sheet.say(f"{shown_line(fact)} {sheet.cite(fact)}")
-    if view.plan.intent in _BROAD and not (words and _lookup(view)):
+    alone = bool(words) and (_lookup(view) or not having)
+    if view.plan.intent in _BROAD and not alone:
         _leading(record, sheet, limit, medicines=medicines)
-    return bool(words) and _lookup(view)
+    return alone
 
 
 def _lookup(view: View[Nothing]) -> bool:
@@ -152,11 +156,12 @@ def _say_unmatched(words: Sequence[str], sheet: Sheet) -> None:
 
 def _own_words(view: View[Nothing], parsed: Parsed) -> list[str]:
     """The words that carry a question of no known kind, which names nothing that rules know."""
-    if view.plan.intent != "unknown" or parsed.entities or parsed.topics:
+    if view.plan.intent not in {"unknown", "labs"} or parsed.entities or parsed.topics:
         return []
     if scores_in(view.request.text):
         return []
-    return [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
+    words = [word for word in parsed.unknown if word not in _GENERIC and len(word) > 1]
+    return [one for one in words if view.plan.intent == "unknown" or not is_plain(one)]
 
 
 def _having(words: Sequence[str], record: RecordFacts) -> list[Fact]:

@@ -14,6 +14,7 @@ from bedside.core.context import Item
 from bedside.core.turn import Draft
 from bedside.flows.copilot.bullets import miss_unmeasured, tell_bullets
 from bedside.flows.copilot.elsewhere import names_another
+from bedside.flows.copilot.exactly import tell_level, tell_of_time, tell_person_and_visits
 from bedside.flows.copilot.findings import DocumentFinding, document_findings
 from bedside.flows.copilot.modes import MODES
 from bedside.flows.copilot.moving import tell_moving
@@ -54,6 +55,7 @@ from bedside.flows.copilot.tools.answering import answer_into
 from bedside.flows.copilot.tools.events import is_active, thing_name
 from bedside.flows.copilot.tools.family import tell_family
 from bedside.flows.copilot.tools.sheet import Sheet, joined, words_in
+from bedside.flows.copilot.watched import tell_watched
 from bedside.flows.copilot.whole import tell_gravest, tell_insight, tell_whole
 from bedside.flows.copilot.windows import day_text
 from bedside.flows.flow import View
@@ -159,14 +161,12 @@ def _grounded(
     entities = _of_family(parsed, record, sheet, entities)
     of_medicines = view.plan.intent in _MEDICINES or "medications" in parsed.topics
     _contradictions(record, parsed, sheet, limit, medicines=of_medicines)
-    for entity in entities:
-        earlier = limit > _LONG_ANSWER or len(entities) == 1
-        tell_entity(entity, record, sheet, earlier=earlier, unit=parsed.unit)
-        _reason(entity, view, record, sheet)
+    exact = tell_person_and_visits(parsed, record, sheet, today=view.opened.as_of)
+    _told_of(entities, view, record, sheet, limit)
     _by_rule(record, parsed, sheet, limit, overdue=overdue)
     bearing = bearing_on(view.request.text, parsed.entities)
     told = (parsed.topics == ("allergies",) or warned) and not entities
-    if entities or bearing or overdue or told:
+    if entities or bearing or overdue or told or exact:
         _gravest(view, record, sheet, limit)
     else:
         told = tell_whole(view, record, sheet, limit, medicines=of_medicines)
@@ -178,7 +178,8 @@ def _grounded(
         or drugs
     ):
         tell_allergies(record, sheet)
-    if not (overdue or after_document or told):
+    complete = exact and not parsed.topics and (parsed.fields or not parsed.unknown)
+    if not (overdue or after_document or told or complete):
         tell_bullets(view, record, parsed, sheet, limit)
         if looked_at_results(record):
             miss_unmeasured(bearing, record, sheet)
@@ -187,6 +188,28 @@ def _grounded(
     if not sheet.lines:
         sheet.say("Nothing in the record bears on this question as it is put.")
         sheet.missing("entries that bear on the question")
+
+
+def _told_of(
+    entities: Sequence[Entity],
+    view: View[Nothing],
+    record: RecordFacts,
+    sheet: Sheet,
+    limit: int,
+) -> None:
+    """Each named thing: its readings of the time asked for, else how it stands."""
+    parsed = parsed_of(view)
+    for entity in entities:
+        tell_level(entity, view.request.text, sheet)
+        before = len(sheet.lines)
+        if not tell_of_time(entity, parsed, record, sheet):
+            earlier = limit > _LONG_ANSWER or len(entities) == 1
+            tell_entity(entity, record, sheet, earlier=earlier, unit=parsed.unit)
+        _reason(entity, view, record, sheet)
+        after = len(sheet.lines)
+        tell_watched(view.request.text, entity, record, sheet, today=view.opened.as_of, limit=limit)
+        if len(sheet.lines) == after:
+            sheet.hold(before)
 
 
 def _gravest(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> None:

@@ -33,10 +33,10 @@ _OVER = {"resolved", "inactive"}
 
 
 def allergy_line(fact: Fact) -> str:
-    """Substance, severity and reactions as recorded."""
+    """Substance, criticality and reactions as recorded."""
     parts = [plain_name(fact)]
     if fact.severity:
-        parts.append(f"severity {fact.severity}")
+        parts.append(f"criticality {fact.severity}")
     if fact.reactions:
         parts.append("reaction: " + ", ".join(fact.reactions))
     parts += [word for word in (fact.status, fact.verification) if word not in _USUAL]
@@ -65,19 +65,30 @@ def orders_against(record: RecordFacts) -> list[Fact]:
     return [fact for fact in record.of("alerts") if _AGAINST.search(fact.line)]
 
 
+_EVERY = re.compile(
+    r"\b(?:must|should|may|can|to) (?:we |i |she |he |they )?(?:not|never)\b|\bmustn'?t\b|\bavoid\b"
+    r"|\bsafety\b|\bred flags?\b|\bdo[- ]not\b",
+    re.IGNORECASE,
+)
+_MOST_ALERTS = 8
+
+
 def warn_of_orders(text: str, record: RecordFacts, sheet: Sheet) -> bool:
     """Say an order not to do what the question speaks of, by its head word: "DNR?", "is CPR ...".
 
+    Every alert is said where what is safe, or not to be done, is asked for as such.
+
     Returns:
-        True when one was said.
+        True when one was said, and nothing else was asked for.
     """
     meant = set(stems(" ".join([text, *(one.replacement for one in expand(text))])))
     said = False
-    for fact in orders_against(record):
+    every = _EVERY.search(text) is not None
+    for fact in record.of("alerts")[:_MOST_ALERTS] if every else orders_against(record):
         head = stems(plain_name(fact).split(" of ")[0])[-1:]
-        if meant.intersection(head) and not sheet.cites(fact):
+        if (every or meant.intersection(head)) and not sheet.cites(fact):
             sheet.say(f"Alert: {fact.line.rstrip('.').removeprefix('Alert: ')} {sheet.cite(fact)}.")
-            said = True
+            said = not every
     return said
 
 

@@ -104,6 +104,7 @@ class Sheet:
         self._numbers: dict[tuple[str, int], int] = {}
         self._along: dict[int, int] = {}
         self._missing: list[str] = []
+        self._held: set[str] = set()
         self._calculated: list[str] = []
 
     def cite(self, *facts: Fact) -> str:
@@ -167,17 +168,22 @@ class Sheet:
         """True when a line names it already."""
         return any(what.lower() in line.lower() for line in self._lines)
 
+    def hold(self, start: int) -> None:
+        """Let the first line said since `start` (a place in `lines`) go after warnings do."""
+        self._held.update(self._lines[start : start + 1])
+
     def fit(self, limit: int, *, tail: int = 0) -> None:
         """Keep to so many words: list entries go first, from the end, then other lines.
 
-        The first line and the last `tail` lines stay; warnings go after all else. What went is said.
+        The first line and the last `tail` lines stay; warnings go late, what is held last. What went
+        is said.
         """
         if self.words <= limit:
             return
         end = len(self._lines) - tail
         room = limit - words_in(_LEFT_OUT) - sum(map(words_in, self._lines[end:]))
         body = list(enumerate(self._lines[:end]))
-        going = sorted(body[1:], key=lambda row: (_stays(row[1]), -row[0]))
+        going = sorted(body[1:], key=lambda row: (row[1] in self._held, _stays(row[1]), -row[0]))
         used = sum(words_in(line) for _, line in body)
         gone: set[int] = set()
         for at, line in going:

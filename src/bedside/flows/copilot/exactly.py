@@ -1,0 +1,81 @@
+"""What the extractive writer tells exactly of a question that no rule takes whole. Pure.
+
+The readings of the time or the bound that the question names, the person's own data, visits of the
+class it names; so that the answer leads with what was asked and not with what is newest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from bedside.flows.copilot.query import Entity, Parsed, Query
+from bedside.flows.copilot.tools.person import answer_person
+from bedside.flows.copilot.tools.readings import Reading, in_window, passing, readings_of
+from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.tools.visits import answer_visits
+from bedside.record.needs import RecordFacts
+
+__all__ = ["tell_level", "tell_of_time", "tell_person_and_visits"]
+
+_MOST_READINGS = 6
+_LEVEL = r"\W+(?:level|concentration|trough)s?\b"
+
+
+def tell_person_and_visits(
+    parsed: Parsed, record: RecordFacts, sheet: Sheet, *, today: date
+) -> bool:
+    """The person's data and the visits that the question names; True where there is either."""
+    before = len(sheet.lines)
+    for field in parsed.fields:
+        answer_person(Query(topic="person", ask="field", field=field), record, sheet, today=today)
+    looked = not record.total or "timeline" in dict(record.total)
+    for visit in parsed.visits if looked else ():
+        window = parsed.windows[0] if parsed.windows else None
+        query = Query(topic="timeline", ask="list", visit=visit, window=window)
+        answer_visits(query, record, sheet)
+    return len(sheet.lines) > before
+
+
+def tell_of_time(entity: Entity, parsed: Parsed, record: RecordFacts, sheet: Sheet) -> bool:
+    """The readings of an analyte in the times or past the bounds that were asked for.
+
+    Returns:
+        False where the question names neither, or nothing was ever measured.
+    """
+    found = readings_of(entity, record.of("observations")) if entity.kind == "analyte" else []
+    if not found or not (parsed.windows or parsed.bounds):
+        return False
+    chosen = {
+        str(one.fact.source.id): one
+        for window in parsed.windows or (None,)
+        for one in in_window(found, window)
+    }
+    kept: Sequence[Reading] = list(chosen.values())
+    for bound in parsed.bounds:
+        within = passing(kept, bound)
+        if within is None:
+            return False
+        kept = within
+    said = [one.said for one in (*parsed.windows, *parsed.bounds)]
+    name = f"{found[-1].name} {' and '.join(said)}"
+    if not kept:
+        sheet.say(f"Not recorded: {name}.")
+        sheet.missing(name)
+        return False
+    newest = list(reversed(kept))
+    sheet.count(f"{name}, newest first:")
+    for one in newest[:_MOST_READINGS]:
+        sheet.say(f"- {one.dated} {sheet.cite(one.fact)}")
+    if len(newest) > _MOST_READINGS:
+        sheet.say(f"- the first: {newest[-1].dated} {sheet.cite(newest[-1].fact)}")
+        sheet.count(f"- and {len(newest) - _MOST_READINGS - 1} between")
+    return True
+
+
+def tell_level(entity: Entity, text: str, sheet: Sheet) -> None:
+    """That no level of a medicine is recorded, where it is asked for and is no analyte."""
+    if entity.kind == "drug" and re.search(re.escape(entity.said) + _LEVEL, text.lower()):
+        sheet.say(f"Not recorded: a level of {entity.said}.")
+        sheet.missing(f"a level of {entity.said}")
