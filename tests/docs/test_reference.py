@@ -61,6 +61,21 @@ def test_every_command_and_option_stands_in_the_page() -> None:
             assert option in section, f"{command} {option}"
 
 
+def test_every_argument_says_what_it_is_in_the_page_and_in_help() -> None:
+    rows = [line for line in page("cli.md").splitlines() if line.startswith("| `")]
+    assert len(rows) > 90
+    assert [row for row in rows if row.endswith("|  |")] == []
+    done = subprocess.run(
+        [sys.executable, "-m", "bedside", "ask", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = " ".join(done.stdout.split())
+    assert "--select DOCUMENT_ID a document that is always represented" in said
+    assert "QUESTION the question" in said
+
+
 def _options(command: str) -> list[str]:
     """The long options of `bedside COMMAND --help`, read from its text."""
     done = subprocess.run(

@@ -107,7 +107,9 @@ def add_memory_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     add("consent", "let the copilot remember what you ask it to ('Remember that I prefer ...')")
     add("withdraw", "take the consent back; every note goes with it")
     add("list", "show the consent and the notes")
-    add("forget", "remove one note").add_argument("note", metavar="ID")
+    add("forget", "remove one note").add_argument(
+        "note", metavar="ID", help="its id, as `list` shows it"
+    )
 
 
 def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -132,7 +134,7 @@ def add_note_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     check.add_argument("--html", metavar="FILE", help="write the report as a page, too")
 
     find = actions.add_parser("sections", parents=[common], help="the sections of a note")
-    find.add_argument("file", metavar="FILE")
+    find.add_argument("file", metavar="FILE", help="the note")
 
 
 def port(text: str) -> int:
@@ -152,4 +154,4 @@ def add_sop_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     check.add_argument("files", nargs="*", metavar="FILE", help="contracts as YAML")
     view = actions.add_parser("show", parents=[common], help="a contract, by id, code or name")
-    view.add_argument("id", metavar="ID")
+    view.add_argument("id", metavar="ID", help="id, code or name of the procedure")

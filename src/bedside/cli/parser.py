@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bedside import __version__
+from bedside.cli.about import ABOUT
 from bedside.cli.options import (
     add_briefing_commands,
     add_companion_commands,
@@ -30,9 +31,16 @@ COMMANDS = (
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage exits with 2; with `--json` it says so in JSON."""
+    """Wrong usage exits with 2; with `--json` it says so in JSON. Every option says what it is."""
 
     _as_json = False
+
+    def add_argument(self, *names: Any, **more: Any) -> argparse.Action:
+        """As argparse has it; an option without help has the one of its name."""
+        action = super().add_argument(*names, **more)
+        if action.help is None:
+            action.help = ABOUT.get(action.dest)
+        return action
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """As argparse has it; remembers how wrong usage is to be said."""
@@ -91,8 +99,9 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     search = command("search", "search the knowledge")
     search.add_argument("query", metavar="QUERY")
     search.add_argument("--limit", type=int, default=5)
-    for option in ("specialty", "type", "condition", "drug", "document", "since"):
+    for option in ("specialty", "type", "condition", "drug", "since"):
         search.add_argument(f"--{option}")
+    search.add_argument("--document", metavar="ID", help="only this document")
     search.add_argument("--retriever", choices=("hybrid", "lexical", "dense"), default="hybrid")
 
     for name, text in (
@@ -119,7 +128,7 @@ def build_parser() -> Parser:  # noqa: PLR0915 - one list of commands
     source.add_argument("--revision", type=int)
 
     cost = command("cost", "what the models of a conversation cost")
-    cost.add_argument("session", metavar="SESSION")
+    cost.add_argument("session", metavar="SESSION", help="the conversation's id")
 
     audit = command("audit", "print or verify the audit trail")
     audit.add_argument("action", nargs="?", choices=("list", "verify"), default="list")
