@@ -92,6 +92,31 @@ def test_pdf_text_headings_and_title_are_found() -> None:
     assert all(line in parsed.text for line, _ in LINES)
 
 
+def test_pdf_headings_nest_by_the_size_of_their_font_and_not_of_their_ink() -> None:
+    from reportlab.pdfgen import canvas
+
+    out = io.BytesIO()
+    page = canvas.Canvas(out)
+    for y, size, words in (
+        (760, 18, "Heat stroke"),  # no letter goes below the line, and "Cooling" has one that does
+        (730, 11, "Core temperature above 40 degrees with confusion."),
+        (690, 14, "Cooling"),
+        (665, 11, "Ice water immersion within 30 minutes."),
+        (625, 14, "Fluids"),
+        (600, 11, "a crescent moon rises over us once more"),
+    ):
+        page.setFont("Helvetica-Bold" if size > 11 else "Helvetica", size)
+        page.drawString(72, y, words)
+    page.save()
+    parsed = parse(out.getvalue(), name="e.pdf")
+    assert [s.path for s in parsed.sections] == [
+        ("Heat stroke",),
+        ("Heat stroke", "Cooling"),
+        ("Heat stroke", "Fluids"),
+    ]
+    assert parsed.title == "Heat stroke"  # the file itself calls itself "untitled"
+
+
 @pytest.mark.parametrize(
     ("given", "title"),
     [

@@ -83,7 +83,8 @@ class TextBuilder:
     ) -> Parsed:
         """Everything written, with its sections.
 
-        A title that the program gave, not a person ("untitled", a file's name), is none.
+        A title that the program gave, not a person ("untitled", a file's name), is none. Without one
+        the heading that opens the text and stands over all others is the title.
         """
         text = "".join(self._parts).rstrip("\n") + "\n" if self._parts else ""
         headings = [
@@ -94,7 +95,7 @@ class TextBuilder:
             sections=tuple(from_headings(text, headings)),
             media_type=media_type,
             tables=tuple(self._tables),
-            title="" if _BY_PROGRAM.fullmatch(title) else title,
+            title=(title if title and not _BY_PROGRAM.fullmatch(title) else _over_all(headings)),
             meta=meta or {},
             warnings=tuple(warnings),
         )
@@ -105,6 +106,14 @@ _BY_PROGRAM = re.compile(
     r"|microsoft \w+ - .*|\S+\.(?:docx?|odt|rtf|pdf|pptx?|xlsx?|html?|txt|indd|tmp)",
     re.IGNORECASE,
 )
+
+
+def _over_all(headings: Sequence[Heading]) -> str:
+    """The first heading, where it opens the text and no other is of its level or above it."""
+    if not headings or headings[0].start:
+        return ""
+    first, *others = headings
+    return first.title if all(other.level > first.level for other in others) else ""
 
 
 def _cell(text: str) -> str:

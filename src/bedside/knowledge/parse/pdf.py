@@ -164,19 +164,33 @@ def _lines(page: Any) -> list[_Line]:
     return found
 
 
+def _letter(layer: Any, left: float, middle: float) -> float | None:
+    """The height that the font gives the letter at this place; `None` where none is found."""
+    index = layer.get_index(left, middle, 2.0, 2.0)
+    if index is None:
+        return None
+    _, bottom, _, top = layer.get_charbox(index, loose=True)
+    return float(top - bottom) or None
+
+
 def _key(words: str) -> str:
     return re.sub(r"\s+", "", words)[:60]
 
 
 def _heights(page: Any, layer: Any) -> dict[str, tuple[float, bool, float]]:
-    """Height of each line by its first characters, from the boxes of the text layer."""
+    """Height of each line by its first characters, from the boxes of the text layer.
+
+    A box of letters is as high as its ink ("cooling" is higher than "heat"), so a line is measured by
+    the room that its font gives a letter.
+    """
     found: dict[str, tuple[float, bool, float]] = {}
     rows: dict[int, list[tuple[float, float, float, str]]] = {}
     for index in range(layer.count_rects()):
         left, bottom, right, top = layer.get_rect(index)
         words = layer.get_text_bounded(left, bottom, right, top).strip()
         if words:
-            rows.setdefault(round(bottom), []).append((left, top - bottom, bottom, words))
+            size = _letter(layer, left, (bottom + top) / 2) or top - bottom
+            rows.setdefault(round(bottom), []).append((left, size, bottom, words))
     above: float | None = None
     for place in sorted(rows, reverse=True):
         row = sorted(rows[place])
@@ -231,7 +245,7 @@ def _opens(line: _Line, held: list[str]) -> bool:
     """Does this line begin a paragraph of its own?"""
     if not held:
         return False
-    if _ITEM.match(line.text) or line.gap > 1.9:  # noqa: PLR2004 - nearly two lines apart
+    if _ITEM.match(line.text) or line.gap > 1.55:  # noqa: PLR2004 - more than a line and a half apart
         return True
     return held[-1].endswith((".", ":", "!", "?")) and len(held[-1]) < 60  # noqa: PLR2004 - a short last line
 
