@@ -6,9 +6,12 @@ import json
 import random
 import tracemalloc
 
+import pytest
 from sqlalchemy import func, select
 
+from bedside.core.errors import Unavailable
 from bedside.core.ids import TenantId
+from bedside.record import desk
 from bedside.record.importing import import_paths
 from bedside.storage.tables.record import entry, patient, resource
 
@@ -64,3 +67,20 @@ def test_a_file_that_breaks_off_late_leaves_nothing_and_the_next_file_is_whole(
     for table, whole in ((patient, 1), (resource, 6), (entry, 6)):
         query = select(func.count()).select_from(table)
         assert store.read_now(lambda c, q=query: c.execute(q).scalar()) == whole
+
+
+@pytest.mark.requirement("RELIABILITY-7")
+def test_without_room_for_temporary_files_the_import_says_so_and_keeps_nothing(
+    store, clock, tmp_path, monkeypatch
+):
+    small = desk._TABLES + "PRAGMA max_page_count=60;"
+    path = export(tmp_path / "a.ndjson", "p1", 500)
+    monkeypatch.setattr(desk, "_TABLES", small)
+
+    with pytest.raises(Unavailable, match="SQLITE_FULL"):
+        import_paths(store, [path], tenant=TENANT, clock=clock)
+
+    people = select(func.count()).select_from(patient)
+    assert store.read_now(lambda c: c.execute(people).scalar()) == 0
+    monkeypatch.undo()
+    assert import_paths(store, [path], tenant=TENANT, clock=clock).patients[0].changed == 501

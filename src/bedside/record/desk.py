@@ -11,15 +11,16 @@ import pickle
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import Generic, TypeVar
 
+from bedside.core.errors import Unavailable
 from bedside.core.value import value
 from bedside.record.fhir.around import Around, Visit, key_of
 from bedside.record.writing import MANY, Prepared, batches
 
-__all__ = ["Desk", "Located", "Look", "Seen"]
+__all__ = ["Desk", "Located", "Look", "Seen", "open_desk"]
 
 T = TypeVar("T")
 _BYTES = 4 * 1024 * 1024
@@ -87,16 +88,31 @@ class Look(Generic[T]):
         return default if found is None else found
 
 
+@contextmanager
+def open_desk() -> Iterator[Desk]:
+    """A desk for one import, and the disk given back at its end.
+
+    Raises:
+        Unavailable: there is no room for temporary files. Nothing of what was laid there is kept.
+    """
+    try:
+        with closing(sqlite3.connect("", isolation_level=None)) as database:
+            database.executescript(_TABLES)
+            yield Desk(database)
+    except sqlite3.Error as error:
+        raise Unavailable(
+            "room for temporary files",
+            why=f"SQLite reports {error.sqlite_errorname}",
+            do="Free some space, or name a roomy folder in TMPDIR.",
+        ) from error
+
+
 class Desk:
-    """Places, names and prepared entries of one import. Of one thread; close it."""
+    """Places, names and prepared entries of one import. Of one thread."""
 
-    def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.executescript(_TABLES)
-
-    def close(self) -> None:
-        """Give the disk back."""
-        self._db.close()
+    def __init__(self, database: sqlite3.Connection) -> None:
+        """Take an empty database with the tables of a desk; see `open_desk`."""
+        self._db = database
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -104,7 +120,8 @@ class Desk:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # a full disk has ended it already
+                self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 

@@ -12,7 +12,6 @@ import hashlib
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +23,7 @@ from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Conflict
 from bedside.core.ids import ActorId, PatientId, TenantId
 from bedside.record.attachments import attachments_of
-from bedside.record.desk import Desk, Located
+from bedside.record.desk import Desk, Located, open_desk
 from bedside.record.fhir.around import Around
 from bedside.record.fhir.decode import encode, parse
 from bedside.record.fhir.person import read_person
@@ -87,9 +86,13 @@ def import_paths(
 
     A file that cannot be read is rejected with its reason, whole; the others are imported. One
     audit entry is written per patient. Importing the same again changes nothing.
+
+    Raises:
+        Unavailable: the store fails, or there is no room for temporary files. Patients that were
+            written before are whole, the others are as they were.
     """
     files, missing = found_files(paths)
-    with closing(Desk()) as desk:
+    with open_desk() as desk:
         job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
         job.rejected += [Rejected(path=str(path), reason=why) for path, why in missing]
         for done, path in enumerate(files):
@@ -99,7 +102,11 @@ def import_paths(
                 _take(job, open_file(path), str(path))
             except BadInput as error:
                 job.rejected.append(Rejected(path=str(path), reason=str(error)))
-        return _write_all(job, progress)
+        try:
+            return _write_all(job, progress)
+        finally:
+            for file in job.files:
+                file.release()
 
 
 def import_bundle(
@@ -115,9 +122,10 @@ def import_bundle(
 
     Raises:
         BadInput: it cannot be read; nothing is changed.
+        Unavailable: as for `import_paths`.
     """
     body = bundle if isinstance(bundle, bytes) else encode(bundle).encode()
-    with closing(Desk()) as desk:
+    with open_desk() as desk:
         job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
         _take(job, Bytes(what, lambda: body), what)
         return _write_all(job, None)
@@ -153,8 +161,6 @@ def _write_all(job: _Import, progress: Progress | None) -> ImportReport:
                 Imported(id=ident, name=person, changed=kept.changed, unchanged=kept.unchanged)
             )
     _write_loose(job)
-    for file in job.files:
-        file.release()
     return _report(job, imported, waiting)
 
 
