@@ -28,6 +28,7 @@ from bedside.server.routes import (
     intake,
     keeping,
     knowledge,
+    memories,
     note_files,
     notes,
     patients,
@@ -52,6 +53,7 @@ _PARTS = (
     safety,
     admin,
     catalogue,
+    memories,
     notes,
     note_files,
 )
