@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from bedside.core.errors import BadInput
 from bedside.core.value import value
 
-__all__ = ["Labels", "Upload", "collect", "identify", "labelled"]
+__all__ = ["Labels", "Upload", "collect", "identify", "labelled", "passed_over"]
 
 ENDINGS = frozenset(
     [
@@ -96,18 +97,35 @@ def collect(paths: list[Path]) -> list[Upload]:
     found: list[Upload] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(
-                p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in ENDINGS
+            found.extend(
+                Upload(name=file.relative_to(path).as_posix(), path=file)
+                for file in _shown(path)
+                if _of_a_format(file)
             )
-            for file in inside:
-                below = file.relative_to(path)
-                if not any(part.startswith(".") for part in below.parts):
-                    found.append(Upload(name=below.as_posix(), path=file))
         elif path.is_file():
             found.append(Upload(name=path.name, path=path))
         else:
             raise BadInput(path.name, why="there is no such file or folder", do="Check the path.")
     return found
+
+
+def passed_over(path: Path) -> list[str]:
+    """The files of a folder that `collect` leaves out for their format, by their paths in it."""
+    if not path.is_dir():
+        return []
+    return [f.relative_to(path).as_posix() for f in _shown(path) if not _of_a_format(f)]
+
+
+def _shown(folder: Path) -> Iterator[Path]:
+    """Every file below a folder in order, without what is hidden."""
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and path.is_file():
+            yield path
+
+
+def _of_a_format(file: Path) -> bool:
+    return file.suffix.lower() in ENDINGS
 
 
 def labelled(given: Labels, meta: dict[str, object], *, title: str, name: str) -> Labels:

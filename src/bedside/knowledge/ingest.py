@@ -16,7 +16,7 @@ from bedside.core.clock import Clock
 from bedside.core.errors import BadInput, Unavailable
 from bedside.core.value import value
 from bedside.knowledge.cut import cut
-from bedside.knowledge.document import Labels, Upload, collect, identify, labelled
+from bedside.knowledge.document import Labels, Upload, collect, identify, labelled, passed_over
 from bedside.knowledge.embed.protocol import Embedder, Floats2d
 from bedside.knowledge.parse import MOST_BYTES, Parsed, parse
 from bedside.knowledge.writing import (
@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 _AT_ONCE = 32
+_MOST_NAMED = 5
 """Chunks embedded between two writes; what a kill can cost."""
 
 
@@ -125,9 +126,14 @@ def ingest(
     Raises:
         BadInput: A path that does not exist. Files that cannot be read are in the report instead.
     """
-    uploads = _uploads(files)
+    given = list(files)
+    uploads = _uploads(given)
     tell = progress or (lambda _: None)
     report = _Tally()
+    for folder in given:
+        others = passed_over(folder) if isinstance(folder, Path) else []
+        if others:
+            report.warnings.append(_left_out(folder, others))
     for number, upload in enumerate(uploads, 1):
         try:
             parsed = read(_data(upload), name=Path(upload.name).name)
@@ -312,6 +318,12 @@ def _uploads(files: Iterable[Path | Upload]) -> list[Upload]:
             upload = Upload(name=name, data=upload.data, path=upload.path)  # noqa: PLW2901
         unique.append(upload)
     return unique
+
+
+def _left_out(folder: Path, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"of another format in {folder.name}, and not read: {shown}{more}"
 
 
 def _data(upload: Upload) -> bytes:
