@@ -89,6 +89,41 @@ _POTASSIUM = SourceText(
 _TWO = SourceText(
     "two", "| Apixaban | 2.5 mg twice daily at creatinine 1.5 mg/dL (133 umol/L) or more |"
 )
+_LV = SourceText(
+    "lv", "Normal LV systolic function. Ejection fraction estimated around 60 %. Seen."
+)
+_GLEASON = SourceText("gleason", "Prostate cancer, Gleason score 4+3 with 8/12 cores positive.")
+_ANCEF = SourceText("ancef", "The patient did receive cefazolin prior to the procedure.")
+_AGES = SourceText(
+    "ages",
+    "Cefuroxime: Adult 250 mg orally every 12 hours, Child: 125 mg orally every 12 hours.",
+    kind="guideline",
+)
+_GOLD = SourceText(
+    "gold",
+    "| Grade | FEV1, percent of predicted |\n| --- | --- |\n| GOLD 3 | 30 to 49 |",
+    kind="guideline",
+)
+_PRESSURES = (
+    SourceText(
+        "p1", "Blood pressure: systolic 144 mmHg, diastolic 92 mmHg (10 Nov 2026)", kind="record"
+    ),
+    SourceText(
+        "p2", "Blood pressure: systolic 158 mmHg, diastolic 102 mmHg (16 Nov 2026)", kind="record"
+    ),
+)
+_RATIOS = (
+    SourceText(
+        "r1",
+        "Protein/Creatinine [Mass Ratio] in Urine: 280 mg/g (10 Nov 2026; range <=300)",
+        kind="record",
+    ),
+    SourceText(
+        "r2",
+        "Protein/Creatinine [Mass Ratio] in Urine: 420 mg/g (16 Nov 2026; range <=300)",
+        kind="record",
+    ),
+)
 _RAISE = SourceText("raise", "Labetalol may be raised to 200 mg three times daily.")
 
 
@@ -127,6 +162,15 @@ def _gated(said: str, *slices: tuple[Item, ...]) -> Verdict:
         ("He drinks about 14 units of alcohol a week [1].", [_ALCOHOL]),
         ("Creatinine improved from 1.41 mg/dL [1] to 1.66 mg/dL [2].", list(_BETTER)),
         ("Prednisolone 30 mg once daily is active [1].", [_COURSE]),
+        ("LV systolic function is reduced with an ejection fraction around 60 % [1].", [_LV]),
+        ("Prostate cancer with Gleason score 3+4 and 8/12 cores positive [1].", [_GLEASON]),
+        ("Cefazolin was withheld before the procedure [1].", [_ANCEF]),
+        ("Cefuroxime for adults: 125 mg orally every 12 hours [1].", [_AGES]),
+        (
+            "Her blood pressure came down from 144/92 [1] to 158/102 mmHg [2].",
+            list(_PRESSURES),
+        ),
+        ("Protein to creatinine ratio decreased from 280 to 420 mg/g [1][2].", list(_RATIOS)),
         ("He quit smoking; 15 cigarettes a day before [1].", [_SMOKES]),
     ],
 )
@@ -159,6 +203,12 @@ def test_a_sentence_that_turns_its_source_is_refused(said: str, sources: list[So
         ("NT-proBNP was 2,890 pg/mL [1].", [_PEPTIDE]),
         ("Potassium 5.6 mmol/L on 3 Nov 2026 is above the range of 3.5-5.1 [1].", [_POTASSIUM]),
         ("Apixaban is 2.5 mg twice daily at a creatinine of 1.5 mg/dL or more [1].", [_TWO]),
+        ("LV systolic function is normal with an ejection fraction around 60 % [1].", [_LV]),
+        ("Prostate cancer, Gleason 4+3, 8/12 cores positive [1].", [_GLEASON]),
+        ("Cefuroxime for adults: 250 mg orally every 12 hours [1].", [_AGES]),
+        ("GOLD 3 means an FEV1 of 30 to 49 percent of predicted [1].", [_GOLD]),
+        ("Her blood pressure went up from 144/92 [1] to 158/102 mmHg [2].", list(_PRESSURES)),
+        ("Protein to creatinine ratio increased from 280 to 420 mg/g [1][2].", list(_RATIOS)),
         ("Labetalol may go up to 200 mg three times daily [1].", [_RAISE]),
     ],
 )

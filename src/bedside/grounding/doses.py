@@ -6,6 +6,7 @@ unit and the same drug together; nothing is converted, scaled or inferred.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,6 +22,9 @@ _UNIT_WORDS = "mg g mcg ng iu ml meq mmol mol tablet capsule puff drop dose mu m
 _UNITS = frozenset(_UNIT_WORDS.split())
 _PER_WORDS = "kg m2 d h min dose 24h h d 1.73m2 wk kg/d kg/min kg/h kg/dose m2/d"
 _PER = frozenset(_PER_WORDS.split())
+_AGES = re.compile(
+    r"\b(?:adults?|child(?:ren)?|infants?|neonat\w+|newborns?|p(?:a)?ediatric)\b", re.IGNORECASE
+)
 _SIDE = {"<": "under", "<=": "under", ">": "over", ">=": "over"}
 _NO_DRUG = POINTING | {"against", "wherea", "versus", "vs"}
 _ADJACENT = 3  # characters between a figure's unit and the drug it is written before
@@ -31,9 +35,10 @@ _OF = (" of ", " of\u00a0")
 class Dose:
     """A dose at `text[start:end]`. `drug` is the generic name, "" where the sentence names none.
 
-    `near` is the stem of the content word just before the figure: it stands in for a drug that the
-    vocabulary does not know. `often` are the frequencies written with it. `limit` is the age, weight or result that it is
-    for ("under 6 months"), `None` where none is written with it.
+    `near` is the stem of the figure's content word: it stands in for a drug that the vocabulary
+    does not know. `often` are the frequencies written with it. `limit` is the age, weight or result
+    that it is for ("under 6 months"), `None` where none is written with it; `whom` is "child" or
+    "adult", "" unknown.
     """
 
     start: int
@@ -43,6 +48,7 @@ class Dose:
     near: str
     often: frozenset[str]
     limit: Quantity | None = None
+    whom: str = ""
 
 
 def _is_dose(quantity: Quantity) -> bool:
@@ -73,9 +79,17 @@ def doses(text: str | Read) -> list[Dose]:
                 near=near,
                 often=_often(read.frequencies, quantity, before, after, last=last),
                 limit=_limit(read.quantities, quantity, before, after, last=last),
+                whom=_whom(read.text, quantity.start),
             )
         )
     return out
+
+
+def _whom(text: str, at: int) -> str:
+    """Whom a dose is for: the last word for an age before it, else the first of the text."""
+    found = list(_AGES.finditer(text))
+    chosen = next((one for one in reversed(found) if one.end() <= at), found[0] if found else None)
+    return "" if chosen is None else "adult" if chosen[0].lower().startswith("adult") else "child"
 
 
 def _near(read: Read, quantity: Quantity) -> str:
@@ -131,6 +145,8 @@ def same_dose(said: Dose, written: Dose, *, words: frozenset[str]) -> bool:
     if not same_bound(mine, theirs):
         return False
     if not said.often <= written.often:
+        return False
+    if said.whom and written.whom and said.whom != written.whom:
         return False
     one, other = said.limit, written.limit
     opposite = one and other and _SIDE[one.comparator] != _SIDE[other.comparator]

@@ -121,6 +121,13 @@ class Figures:
                     return True
         return False
 
+    def between(self, said: Quantity) -> bool:
+        """Is each end of a course ("from 280 to 420") a value of its own text about the same test?"""
+        firsts = [text.quantities[0] for text in self.texts if text.quantities and text.named]
+        named = {text.named for text in self.texts if text.quantities and text.named}
+        found = {one.low for one in firsts if one.high is None and one.unit in {said.unit, ""}}
+        return len(named) == 1 and {said.low, said.high} <= found
+
     def _listed(self, written: Quantity, said: Quantity) -> bool:
         """A value or range whose unit is written once: "41 mL/min on ...; 49 on ..."."""
         if written.unit:
@@ -135,7 +142,9 @@ class Figures:
     def _headed(self, written: Quantity, said: Quantity) -> bool:
         """A figure without a unit in a text that names the unit elsewhere: a table's cell."""
         return not written.unit and any(
-            f"({said.unit})" in text.text.lower().replace(" ", "") for text in self.texts
+            f"({said.unit})" in text.text.lower().replace(" ", "")
+            or (said.unit == "%" and text.text.startswith("|") and "percent" in text.text.lower())
+            for text in self.texts
         )
 
 

@@ -96,7 +96,7 @@ def _by_words(
     weighs = _WEIGHS.search(said.text) is not None
     about: frozenset[str] = frozenset()
     for named, part, mines in _themes(said, memo):
-        about = named or about or part.keys
+        about = named or about or part.keys - {stem_of(mine.word) for mine in mines}
         for mine in mines:
             if mine.axis == "action" and weighs:
                 continue  # an option is no report of what was done
@@ -208,7 +208,8 @@ def _by_course(said: Read, written: Sequence[Read]) -> tuple[str, str] | None:
     up = poles == {"up"}
     for one in said.quantities:
         before = said.text[: one.start].rstrip().lower()
-        if one.high is not None and before.endswith("from") and one.high != one.low:
+        paired = one.joint == "-" and before.endswith("from")
+        if paired and one.high is not None and one.high != one.low:
             return None if up == (one.high > one.low) else (course[0].word, "the figures")
         if before.endswith(" to") and one.high is None:
             others = _series(one, written)
@@ -247,7 +248,7 @@ def turned(said: Read, written: Sequence[Read]) -> str:
         for text in texts:
             day = _day_of(text)
             first = text.quantities[0]
-            stands = first.figure == one.figure or (first.low == one.low and one.high is None)
+            stands = first.figure == one.figure or (first.low == one.low and one.joint != "-")
             amount = _outside(text) if judged else one.low
             if day and amount is not None and stands and _comparable(one, first):
                 values.setdefault(day, set()).add(amount)

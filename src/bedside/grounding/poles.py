@@ -15,7 +15,7 @@ __all__ = ["WORD", "Pole", "poles"]
 _AXES: dict[str, dict[str, str]] = {
     "action": {
         "start": "start begin began begun initiate commence introduce restart resume",
-        "keep": "continue maintain active ongoing",
+        "keep": "continue maintain active ongoing receive",
         "stop": "stop discontinue cease withdraw withdrew withdrawn withhold withheld suspend pause hold held",
         "avoid": "avoid",
         "more": "double triple treble quadruple escalate uptitrate",
@@ -58,6 +58,7 @@ _KIND_OF = re.compile(
     re.IGNORECASE,
 )
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_WENT = re.compile(r"\b(?:came|comes?|went|goes|gone|brought) (up|down)\b", re.IGNORECASE)
 _TIMES = re.compile(
     r"\b(before|after)\s+(?:the |a |an |each |every )?([^\W\d_]{3,})", re.IGNORECASE
 )
@@ -100,6 +101,9 @@ def poles(text: str, scopes: Sequence[Scope], *, of_medicine: bool) -> list[Pole
                 out.append(Pole(axis="action", pole=_OF_DOSES[pole], word=match.group()))
             else:
                 out.append(Pole(axis=axis, pole=pole, word=match.group()))
+    out += [
+        Pole(axis="course", pole=match[1].lower(), word=match[1]) for match in _WENT.finditer(text)
+    ]
     out += [
         Pole(axis=f"time {stem_of(match[2])}", pole=match[1].lower(), word=match[1])
         for match in _TIMES.finditer(text)

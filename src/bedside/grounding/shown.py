@@ -19,6 +19,7 @@ from bedside.grounding.prose import BROKEN
 from bedside.grounding.reading import Memo, Read
 from bedside.grounding.resolve import places
 from bedside.grounding.support import Evidence, Judgement, judge
+from bedside.grounding.terms import stem_of
 from bedside.language.normalise import Normalised, normalise
 from bedside.language.sentences import sentences
 
@@ -26,6 +27,7 @@ __all__ = ["Found", "Refused", "Shown"]
 
 _WHOLE_LINE = 400  # characters: a source of one sentence up to this long is cited as a whole
 _AGAINST = frozenset({"negation_mismatch", "subject_mismatch", "opposite_in_source"})
+_SAME = 3  # content words that two passages share when they are about the same
 _TRIES = 4  # passages that are judged for a bare citation
 _QUESTION = re.compile(r"<question>\n(.*?)</question>", re.DOTALL)
 _ITEM = re.compile(r"<item[^>]*>\n(.*?)</item>", re.DOTALL)
@@ -167,12 +169,15 @@ class Shown:
             if one.level == "full":
                 break
         found, one = _best(tried, denies=any(s.kind == "negated" for s in said.scopes))
-        if one.level != "none" and _silent(said, self.read(found.evidence.context)):
-            for _, item, start, end in ranked:  # "continued" of a passage that only names it
-                other = self._found(n, item, start, end)
-                text = self.read(other.evidence.context)
-                if said.drugs and said.named & text.named and opposed(said, [text], memo=self.read):
-                    return replace(other, level="none")
+        chosen = self.read(found.evidence.context)
+        unsaid = _unsaid(said, chosen) if one.level != "none" else set[str]()
+        for _, item, start, end in ranked if unsaid else ():
+            other = self._found(n, item, start, end)  # "continued" of one that only names it
+            text = self.read(other.evidence.context)
+            same = said.drugs and said.named & text.named
+            same = same or len((said.keys & text.keys) - unsaid) >= _SAME
+            if same and opposed(said, [text], memo=self.read):
+                return replace(other, level="none")
         return replace(found, level=one.level)
 
     def _found(self, n: int, item: Item, start: int, end: int) -> Found:
@@ -249,11 +254,14 @@ class Shown:
         ]
 
 
-def _silent(said: Read, text: Read) -> bool:
-    """Does the sentence say what was done, and the passage not?"""
-    return any(one.axis == "action" for one in said.poles) and not any(
-        one.axis == "action" for one in text.poles
-    )
+def _unsaid(said: Read, text: Read) -> set[str]:
+    """The stems of what was done or how it is, where the passage says nothing of the kind."""
+    told = {one.axis for one in text.poles}
+    return {
+        stem_of(one.word)
+        for one in said.poles
+        if one.axis in {"action", "level"} and one.axis not in told
+    }
 
 
 def _best(tried: Sequence[tuple[Found, Judgement]], *, denies: bool) -> tuple[Found, Judgement]:

@@ -76,6 +76,7 @@ _PRESENT = re.compile(
     r"\b(?:currently|current|active|ongoing|still|now|is on|remains on|is taking|takes|continues)\b",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\bfrom\s+\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
 _ORDINALS = [
     "first",
@@ -90,6 +91,8 @@ _ORDINALS = [
     "tenth",
 ]
 _GAVE_UP = re.compile(r"\b(?:quit|gave up|given up|ex-\w+|former)\b", re.IGNORECASE)
+_OWN = 16
+"""Letters from a word on by which it is found again in an entry's own words."""
 _GOES_ON = re.compile(r":\s*current\b(?!.*\bformer\b)", re.IGNORECASE)
 _TITLES = re.compile(r"\bfamily\b", re.IGNORECASE)
 _HEDGE = re.compile(
@@ -199,6 +202,8 @@ def _figures(said: Read, held: Figures, asked: Read, memo: Memo) -> Failed:
             if held.unit(one):
                 continue
             return "unit_mismatch", said.text[one.start : one.end]
+        if one.joint == "-" and _FROM.search(said.text, 0, one.start) and held.between(one):
+            continue
         if one.comparator:
             threshold = any(str(one.low) == str(other.low) for other in asked.quantities)
             if threshold and (held.exceeds(one) or _denied(said, one.start)):
@@ -463,8 +468,10 @@ def _status(said: Read, one: Evidence) -> Failed:
         return None
     if _GAVE_UP.search(said.text) and _GOES_ON.search(one.context):
         return "status_mismatch", ""
-    if not _PRESENT.search(said.text):
-        return None
+    if not any(
+        said.text[at.start() :][:_OWN] not in one.context for at in _PRESENT.finditer(said.text)
+    ):
+        return None  # none but in the entry's own name: "documentation of current medications"
     if _OVER.search(one.context) and not _PAST.search(said.text):
         return "status_mismatch", ""
     return None
@@ -488,11 +495,11 @@ def _sides(said: Read, texts: Sequence[Read]) -> Failed:
 
 
 def _reversed(said: Read, texts: Sequence[Read], computed: Sequence[str], memo: Memo) -> Failed:
-    found = opposed(said, texts, computed=[memo(one) for one in computed], memo=memo)
-    if found:
-        return "opposite_in_source", found[0]
     word = turned(said, texts)
-    return ("course_mismatch", word) if word else None
+    if word:
+        return "course_mismatch", word
+    found = opposed(said, texts, computed=[memo(one) for one in computed], memo=memo)
+    return ("opposite_in_source", found[0]) if found else None
 
 
 def _share(said: Read, evidence: Sequence[Evidence], asked: Read, memo: Memo) -> float:

@@ -27,7 +27,7 @@ class Term:
 
 _WORD = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?")
 _CODE = re.compile(
-    r"(?<![\w.,/-])(?:[^\W\d_]{1,8}-?\d{1,4}(?:-\d{1,3})?[^\W\d_]{0,4}|\d{1,3}(?:[a-eA-E]|st|nd|rd|th))(?![\w%]|[.,/-]\d)"
+    r"(?<![\w.,/+-])(?:\d{1,2}\+\d{1,2}(?!\+)|[^\W\d_]{1,8}-?\d{1,4}(?:-\d{1,3})?[^\W\d_]{0,4}|\d{1,3}(?:[a-eA-E]|st|nd|rd|th))(?![\w%]|[.,/-]\d)"
 )
 _STOP_WORDS = (
     "a an and any are as at be been being by for from had has have he her hers him his how i if in "
