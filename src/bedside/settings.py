@@ -288,7 +288,7 @@ class Settings:
     )
     otlp_endpoint: str = _setting(
         "",
-        "OpenTelemetry address for traces without patient content; empty sends nothing.",
+        "OpenTelemetry collector (http://host:4318) for traces without patient content; empty sends nothing.",
         env="BEDSIDE_OTLP_ENDPOINT",
         toml="telemetry.otlp_endpoint",
     )

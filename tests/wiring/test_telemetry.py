@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -82,3 +84,31 @@ def test_no_attribute_holds_text_of_the_patient(spans):
 
 def test_without_an_address_nothing_is_sent():
     assert telemetry_to("", clock=Clock()) is None
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1/traces", "/my/own"])
+@pytest.mark.requirement("CO-14")
+def test_a_collectors_address_gets_the_turn_where_a_collector_listens(path):
+    """Captured as it comes over the wire, by a server that answers on loopback."""
+    got: list[tuple[str, bytes]] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        telemetry = telemetry_to(f"http://127.0.0.1:{server.server_port}{path}", clock=Clock())
+        assert telemetry is not None
+        telemetry.turn(BODY)
+        telemetry.close()
+        server.shutdown()
+    ((where, body),) = got
+    assert where == ("/v1/traces" if path in {"", "/"} else path)
+    assert body.count(b"context assembled") == 1
+    assert b"Quillfeather" not in body

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -129,6 +130,8 @@ def _assembled(receipt: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str,
 def telemetry_to(endpoint: str, *, clock: Clock) -> Telemetry | None:
     """Telemetry to an OTLP/HTTP address; `None` where no address is set.
 
+    An address without a path is a collector's: traces go to its `/v1/traces`.
+
     Raises:
         MissingExtra: an address is set and the exporter is not installed.
     """
@@ -138,4 +141,6 @@ def telemetry_to(endpoint: str, *, clock: Clock) -> Telemetry | None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ImportError:
         raise MissingExtra("Sending traces over OTLP", extra="otlp") from None
+    if urlsplit(endpoint).path in {"", "/"}:
+        endpoint = f"{endpoint.rstrip('/')}/v1/traces"
     return Telemetry(OTLPSpanExporter(endpoint=endpoint), clock=clock)
