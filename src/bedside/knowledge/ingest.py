@@ -130,10 +130,11 @@ def ingest(
     uploads = _uploads(given)
     tell = progress or (lambda _: None)
     report = _Tally()
-    for folder in given:
-        others = passed_over(folder) if isinstance(folder, Path) else []
-        if others:
-            report.warnings.append(_left_out(folder, others))
+    report.warnings += [
+        _left_out(folder, others)
+        for folder in given
+        if isinstance(folder, Path) and (others := passed_over(folder))
+    ]
     for number, upload in enumerate(uploads, 1):
         try:
             parsed = read(_data(upload), name=Path(upload.name).name)
