@@ -117,13 +117,8 @@ class Desk:
     @contextmanager
     def _whole(self) -> Iterator[None]:
         self._db.execute("BEGIN")
-        try:
+        with self._db:  # commits, or rolls back what a full disk has not ended already
             yield
-        except BaseException:
-            if self._db.in_transaction:  # a full disk has ended it already
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     # The first pass
 
