@@ -72,6 +72,7 @@ standard output, and nothing else there. Progress and messages go to standard er
 | 1 | failed, nothing changed |
 | 2 | wrong usage |
 | 3 | done in part; the report says what was left out |
+| 130 | stopped at the keyboard; what was done before stays |
 
 With `--json` an error is `{"error": {"type", "title", "detail"}}`.
 

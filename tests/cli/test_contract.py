@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -326,3 +327,19 @@ def test_an_erasure_has_its_receipt_and_the_patient_is_gone(run: Run) -> None:
     assert all(isinstance(n, int) for n in ran.json["removed"].values())
     assert isinstance(ran.json["verified_at"], str)
     assert run("ask", "hi", "--patient", "demo-chow", "--json").code == 1
+
+
+def test_a_command_that_is_stopped_says_so_in_its_one_document(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hand(io.StringIO):
+        """A keyboard at which Ctrl-C is pressed."""
+
+        def read(self, size: int | None = -1) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stdin", Hand())
+    said = run("companion", "run", "--script", "-", "--json")
+    assert said.code == 130
+    assert set(said.json["error"]) == {"type", "title", "detail"}
+    assert said.json["error"]["type"] == "stopped"

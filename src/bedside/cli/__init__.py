@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _fail(type(absent).__name__, absent.title, str(absent), as_json=options.json)
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("stopped\n")
+        told = "What was done before stays; run the command again to go on."
+        _fail("stopped", "Stopped", told, as_json=options.json)
         return 130
     except BrokenPipeError:
         sys.stderr.close()
