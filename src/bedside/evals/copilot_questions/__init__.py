@@ -18,10 +18,18 @@ from bedside.core.value import value
 __all__ = ["FILES", "Question", "Split", "questions", "split_of"]
 
 Split = Literal["dev", "held"]
-FILES = ("written.jsonl", "phrased.jsonl", "open.jsonl", "fresh.jsonl", "related.jsonl")
+FILES = (
+    "written.jsonl",
+    "phrased.jsonl",
+    "open.jsonl",
+    "fresh.jsonl",
+    "related.jsonl",
+    "unseen.jsonl",
+)
 """Typed by hand patient by patient; phrased from hand-made patterns; open questions; and questions
 in words of their own that no rule was developed on (all held, for the patterns of the phrased ones
-stand on both sides of the split); and figures asked by what happened, or by two years."""
+stand on both sides of the split); figures asked by what happened, or by two years; and hard ones
+by writers who had not seen the rules, which were answered once before any rule was read by them."""
 
 _DEV_PERCENT = 60
 

@@ -1,0 +1,110 @@
+"""A rule takes a question only where each telling word of it shows in what it asks of the record."""
+
+from __future__ import annotations
+
+import importlib.util
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from bedside.flows.copilot import COPILOT
+from bedside.flows.copilot.reading import parse
+
+_spec = importlib.util.spec_from_file_location("cases", Path(__file__).with_name("conftest.py"))
+cases = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(cases)
+turn = cases.turn
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.requirement("CO-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what type of anaemia",  # which one, not whether
+        "is anaemia iron deficiency",  # a name said of a name
+        "family doctor's phone number",  # the doctor's, not the patient's
+        "name of her mother",
+        "is she married to a doctor",
+        "did she miss any vaccines",
+        "what vaccines did she have as a child",
+        "has she had the flu",  # the illness
+        "has she had all her HPV jabs",
+        "was she on metformin in 2012",  # what was ordered in 2012 is not what was taken then
+        "did she have hypertension in 2012",
+        "last dose of metformin",  # when it was taken
+        "how many cigarettes",
+        "fasting glucose last time?",
+        "corrected calcium",
+        "furosemide level",
+        "is a colonoscopy ordered",  # an order is not a procedure done
+        "visits in 2019 and why",  # of all of them
+        "what's the metformin for and since when",
+        "newest medication",  # no list of all that stands
+        "how often does she take ibuprofen",
+    ],
+)
+def test_a_word_that_no_query_uses_leaves_the_question_to_the_writer(text):
+    assert parse(text, today=TODAY).queries == ()
+
+
+@pytest.mark.requirement("CO-01")
+@pytest.mark.parametrize(
+    ("text", "topic", "ask"),
+    [
+        ("has she ever had a stroke?", "conditions", "any"),
+        ("has she had a flu jab?", "immunizations", "any"),
+        ("opioid history pls", "medications", "any"),
+        ("mean of all BMI values", "observations", "average"),
+        ("how many prescriptions of oxycodone in 2014", "medications", "count"),
+        ("what kind of vaccines has she had", "immunizations", "list"),
+        ("problems diagnosed in 2015", "conditions", "list"),
+        ("blood thinner: is warfarin active", "medications", "any"),
+        ("how high is her cholesterol", "observations", "latest"),
+        ("how high did her cholesterol go", "observations", "highest"),
+        ("weight then and now", "observations", "change_first"),
+    ],
+)
+def test_words_that_a_query_uses_do_not_stop_a_rule(text, topic, ask):
+    asked = parse(text, today=TODAY).queries
+    assert {(one.topic, one.ask) for one in asked} == {(topic, ask)}
+
+
+@pytest.mark.parametrize("word", ["rested", "tender", "strain", "strike", "leading"])
+def test_a_common_word_is_no_slip_of_another(word):
+    assert word in parse(f"any {word}?", today=TODAY).unknown
+
+
+def told(text: str, facts) -> str:
+    view = turn(text, facts)
+    assert COPILOT.answer(view) is None
+    return COPILOT.next(view).unaided(view).text
+
+
+@pytest.fixture
+def chart(record):
+    for day, value in (("2015-06-08", "147.7"), ("2015-12-07", "77.4"), ("2021-01-04", "93.9")):
+        record.lab("eGFR", "33914-3", value, "mL/min/{1.73_m2}", day)
+    return record
+
+
+def test_the_writer_tells_the_readings_of_the_year_that_was_asked_for(chart):
+    text = told("best egfr in 2015", chart.build())
+    assert "147.7" in text
+    assert "77.4" in text
+    assert "93.9" not in text
+
+
+def test_the_writer_tells_the_alerts_where_safety_is_asked_for(chart):
+    for name in ("Difficult airway", "Latex risk"):
+        line = f"Alert: {name} (active, since 1 Jan 2024; Safety)"
+        chart.add("alerts", line, name, day="2024-01-01", status="active")
+    text = told("Safety concerns?", chart.build())
+    assert "Difficult airway" in text
+    assert "Latex risk" in text
+
+
+def test_the_babys_sex_is_not_the_mothers(chart):
+    assert "names somebody else" in told("baby's name & sex", chart.build())
