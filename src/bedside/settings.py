@@ -102,7 +102,7 @@ class Settings:
     )
     embedder: str = _setting(
         "local",
-        "Embeddings: local, none, openai:<model>, titan:<model>, google:<model>.",
+        "Embeddings: local, none, or openai:MODEL@COLUMNS of a server on this machine.",
         env="BEDSIDE_EMBEDDER",
         toml="knowledge.embedder",
     )
