@@ -84,6 +84,7 @@ def test_two_current_medicines_that_a_label_warns_of_head_the_opening(together):
     }
     assert first.reference is not None
     assert "not clinically reviewed" in first.reference.text
+    assert first.text.endswith("; not clinically reviewed).")
 
 
 @pytest.mark.parametrize(

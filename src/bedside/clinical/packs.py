@@ -38,10 +38,14 @@ class Pack:
     review_status: Literal["unreviewed", "reviewed"] = "unreviewed"
 
     @property
+    def state(self) -> str:
+        """Who reviewed it, or that nobody has."""
+        return f"reviewed by {self.reviewer}" if self.reviewer else "not clinically reviewed"
+
+    @property
     def label(self) -> str:
         """One line to show wherever the content shows."""
-        state = f"reviewed by {self.reviewer}" if self.reviewer else "not clinically reviewed"
-        return f"{self.title} {self.version} ({self.jurisdiction}; {state})"
+        return f"{self.title} {self.version} ({self.jurisdiction}; {self.state})"
 
     def overdue(self, today: date) -> bool:
         """True when the review-due date has passed."""

@@ -28,7 +28,7 @@ class Reference:
 
     `id` begins with "pack:" and names the table and the rule; `text` is the whole text: what the
     rule says, the source it rests on, and the table with its terms and review state. `source` is
-    what it rests on alone.
+    what it rests on and the review state alone.
     """
 
     id: str
@@ -39,14 +39,13 @@ class Reference:
 
 def reference(kind: str, key: str, *, title: str, text: str, cite: str, pack: Pack) -> Reference:
     """The citable text of a rule of a pack."""
-    state = f"reviewed by {pack.reviewer}" if pack.reviewer else "not clinically reviewed"
     said = text[:1].upper() + text[1:]
     return Reference(
         id=f"pack:{kind}:{key}",
         title=f"{pack.title}: {title}",
         text=f"{said}. Source: {cite}. Table: {pack.title} {pack.version} ({pack.jurisdiction}; "
-        f"{state}; review due {pack.review_due.isoformat()}; {pack.licence}).",
-        source=cite,
+        f"{pack.state}; review due {pack.review_due.isoformat()}; {pack.licence}).",
+        source=f"{cite}; {pack.state}",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from bedside.clinical.allergy import allergy_pack
 from bedside.clinical.interactions import Interactions, shipped
 from bedside.record.abnormal import abnormal_now, readings_of
 from bedside.record.changes import changes_since_last_encounter
@@ -105,6 +106,7 @@ def _order(insight: Insight) -> tuple[int, int, int]:
 
 def _drug_allergies(allergies: Sequence[Fact], medicines: Sequence[Fact]) -> list[Insight]:
     found = []
+    state = allergy_pack().state
     for allergy in allergies:
         if says_none_known(allergy) or allergy.status in {"resolved", "inactive"}:
             continue
@@ -112,7 +114,7 @@ def _drug_allergies(allergies: Sequence[Fact], medicines: Sequence[Fact]) -> lis
             conflict = allergy_conflict(medicine.name, allergy.name)
             if conflict is None:
                 continue
-            source = f" (source: {conflict.source})" if conflict.source else ""
+            source = f" (source: {conflict.source}; {state})" if conflict.source else ""
             found.append(
                 Insight(
                     kind="drug_allergy",

@@ -8,7 +8,12 @@ from decimal import Decimal
 
 from bedside.clinical.analytes import analyte
 from bedside.clinical.drugs import ingredients_of
-from bedside.clinical.monitoring import MonitoringRule, rules_for_condition, rules_for_drug
+from bedside.clinical.monitoring import (
+    MonitoringRule,
+    monitoring_pack,
+    rules_for_condition,
+    rules_for_drug,
+)
 from bedside.clinical.units import IncompatibleUnits, UnknownUnit, convert
 from bedside.record.abnormal import figure_of, short_name
 from bedside.record.fhir.dates import spoken_date
@@ -119,10 +124,14 @@ def _conflict(about: Fact, newest: Fact, rule: MonitoringRule) -> Insight:
         severity=milder[rule.severity] if newest.stale else rule.severity,  # type: ignore[arg-type]
         title=f"{about.name} with {short_name(newest)} {figure_of(newest)}",
         text=f"{about.name} is {about.status or 'recorded'}; the newest {short_name(newest)} is "
-        f"{figure_of(newest)} ({day}{old}): {rule.text} (source: {rule.source}).",
+        f"{figure_of(newest)} ({day}{old}): {rule.text} {_rests_on(rule)}.",
         facts=(about, newest),
         rule=rule.id,
     )
+
+
+def _rests_on(rule: MonitoringRule) -> str:
+    return f"(source: {rule.source}; {monitoring_pack().state})"
 
 
 def overdue(
@@ -180,7 +189,7 @@ def _due(about: Fact, last: Fact | None, rule: MonitoringRule, *, as_of: date) -
         severity=rule.severity,
         title=f"{names} overdue: {about.name}",
         text=f"{about.name}: {state}; the rule asks for it {every}. "
-        f"{rule.text[:1].upper()}{rule.text[1:]} (source: {rule.source}).",
+        f"{rule.text[:1].upper()}{rule.text[1:]} {_rests_on(rule)}.",
         facts=(about, *((last,) if last else ())),
         rule=rule.id,
     )
