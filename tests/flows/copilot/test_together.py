@@ -72,6 +72,19 @@ def test_interactions_asked_for_are_those_of_the_current_medicines_gravest_first
     assert "No rule of the tables" in ask("do her meds interact?", "demo-adeyemi")["answer"]
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("are his meds interacting", "bone-marrow suppression"),
+        ("are his bloods deranged?", "Alanine aminotransferase was 96 U/L"),
+    ],
+)
+def test_that_no_rule_speaks_is_said_only_where_the_rules_were_asked(ask, question, told) -> None:
+    answer = ask(question, "demo-whitfield")["answer"]
+    assert told in answer
+    assert "No rule" not in answer
+
+
 def test_what_is_grave_in_other_entries_is_told_in_a_plan(ask) -> None:
     answer = ask("Plan for her next antenatal visit", "demo-chow")["answer"]
     assert "meets the criteria of preeclampsia" in answer.split("Also in the record")[0]

@@ -22,7 +22,22 @@ from bedside.knowledge.needs import Filters, Hits, SearchNeed
 from bedside.language.stems import stems
 from bedside.record.needs import Category, RecordFacts, RecordNeed
 
-__all__ = ["Nothing", "again", "facts_of", "hits_of", "parsed_of", "plan_turn", "second_round"]
+__all__ = [
+    "ABNORMAL",
+    "INTERACTION",
+    "Nothing",
+    "again",
+    "facts_of",
+    "hits_of",
+    "parsed_of",
+    "plan_turn",
+    "second_round",
+]
+
+ABNORMAL = re.compile(
+    r"\b(?:abnormal\w*|not normal|out of range|deranged|flagged)\b", re.IGNORECASE
+)
+INTERACTION = re.compile(r"\binteract(?:s|ing|ions?)?\b", re.IGNORECASE)
 
 _DOCUMENTS = 5
 _FRESH = 10
@@ -134,6 +149,8 @@ def _general(opened: Opened[Nothing], intent: Intent) -> bool:
 
 def _record_need(intent: Intent, parsed: Parsed, text: str) -> RecordNeed:
     fetch: list[Category] = ["demographics", *intent.fetch]
+    if ABNORMAL.search(text) or INTERACTION.search(text):  # where none were looked for, none speak
+        fetch.append("insights")
     return RecordNeed(
         name="record",
         categories=tuple(dict.fromkeys(fetch)),

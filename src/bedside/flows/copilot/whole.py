@@ -9,7 +9,7 @@ from datetime import date
 from bedside.clinical.vocabulary import expand
 from bedside.flows.copilot.lexicon import is_plain
 from bedside.flows.copilot.names import scores_in
-from bedside.flows.copilot.plan import Nothing, parsed_of
+from bedside.flows.copilot.plan import ABNORMAL, INTERACTION, Nothing, parsed_of
 from bedside.flows.copilot.query import Parsed, Window
 from bedside.flows.copilot.room import MOST_GAPS, say_if_fits, short_text
 from bedside.flows.copilot.standing import (
@@ -28,10 +28,6 @@ __all__ = ["tell_gravest", "tell_insight", "tell_whole"]
 _ALSO = 20
 """Words kept back for the names of what found no room."""
 _BROAD = {"plan", "unknown", "risk", "diagnosis", "question", "drug", "protocol"}
-_ABNORMAL = re.compile(
-    r"\b(?:abnormal\w*|not normal|out of range|deranged|flagged)\b", re.IGNORECASE
-)
-_INTERACTION = re.compile(r"\binteract(?:s|ing|ions?)?\b", re.IGNORECASE)
 _OF_MEDICINES = {"drug_allergy", "drug_lab", "drug_drug", "drug_condition"}
 _GENERIC = frozenset(
     [
@@ -96,7 +92,7 @@ def _lookup(view: View[Nothing]) -> bool:
 
 def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
     """The newest results that stand outside their range, of the time asked for, where asked for."""
-    asked = _ABNORMAL.search(view.request.text) and "labs" in parsed_of(view).topics
+    asked = ABNORMAL.search(view.request.text) and "labs" in parsed_of(view).topics
     if not asked:
         return False
     windows = parsed_of(view).windows
@@ -118,7 +114,7 @@ def _abnormal(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int
 
 def _interacting(view: View[Nothing], record: RecordFacts, sheet: Sheet, limit: int) -> bool:
     """What the tables say of the current medicines with one another, where that was asked."""
-    if not _INTERACTION.search(view.request.text):
+    if not INTERACTION.search(view.request.text):
         return False
     found = [one for one in record.insights if one.kind == "drug_drug"]
     for one in found:
