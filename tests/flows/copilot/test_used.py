@@ -44,6 +44,8 @@ TODAY = date(2026, 11, 22)
         "what's the metformin for and since when",
         "newest medication",  # no list of all that stands
         "how often does she take ibuprofen",
+        "ED on 29/10/2020 - what was it about?",  # the visit's reason
+        "was ibuprofen ever taken together with the HCTZ",  # at the same time, not each ever
     ],
 )
 def test_a_word_that_no_query_uses_leaves_the_question_to_the_writer(text):

@@ -76,6 +76,8 @@ def left_over(text: str, pieces: Sequence[Piece], queries: Sequence[Query]) -> t
         found += [piece.said for piece in pieces if piece.window is not None]
     if any(query.topic == "immunizations" and query.ask == "any" for query in queries):
         found += _illnesses(text, pieces)
+    if len(queries) > 1 and all(query.ask == "any" for query in queries):
+        found += [piece.said for piece in pieces if piece.said in _AT_ONCE]
     return tuple(found + _related(pieces) + _stranded(pieces, queries))
 
 
@@ -103,6 +105,8 @@ def _may_stand(query: Query) -> bool:
 
 
 _DATED = {"count", "when_first", "when_last", "when_end"}
+_AT_ONCE = {"together with", "along with"}
+"""Whether two things stood at the same time is more than whether each ever did."""
 _ORDERING = ("prescri", "order", "issued", "dispens", "gave", "given", "script", "new")
 
 
@@ -126,7 +130,7 @@ _HAD = re.compile(r"\b(?:had|has|have|get|got|caught|catch)\b", re.IGNORECASE)
 _JABBED = ("jab", "shot", "vacc", "vax", "immuni", "dose", "booster", "given", "up to date")
 
 
-_PREPOSITIONS = frozenset(["for", "with", "by", "to", "in"])
+_PREPOSITIONS = frozenset(["for", "with", "by", "to", "in", "about", "of", "from"])
 
 
 def _stranded(pieces: Sequence[Piece], queries: Sequence[Query]) -> list[str]:
