@@ -64,11 +64,13 @@ _DENIED_STATUS = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"\b(?:resolved|inactive|in remission|stopped|discontinued|completed|abated|ended)\b",
+    r"\b(?:resolved|inactive|in remission|stopped|discontinued|(?<=: )completed|abated|ended)\b",
     re.IGNORECASE,
 )
+"""A course is over at ": completed"; a vaccination or an examination "(completed)" stands."""
 _PAST = re.compile(
     _OVER.pattern
+    + r"|\bcompleted\b"
     + r"|\b(?:former(?:ly)?|previous(?:ly)?|past|history|was|were|had|until|no longer)\b",
     re.IGNORECASE,
 )
@@ -298,14 +300,16 @@ def _column(said: Read, evidence: Sequence[Evidence], memo: Memo) -> Failed:
         {key for key in head.keys if sum(key in other.keys for other in heads) == 1}
         for head in heads
     ]
-    named = [k for k, keys in enumerate(own) if k and keys & said.keys]
-    if len(named) != 1 or not row[named[0]].quantities:
-        return None
-    here = Figures([row[named[0]]])
-    elsewhere = Figures([cell for k, cell in enumerate(row) if k != named[0]])
-    for one in (dose.quantity for dose in doses(said)):
-        if elsewhere.figure(one) and not here.figure(one):
-            return "dose_not_in_source", said.text[one.start : one.end]
+    for text in (said, *parts_of(said, memo)) if cells else ():
+        named = [k for k, keys in enumerate(own) if k and keys & text.keys]
+        if len(named) != 1 or not row[named[0]].quantities:
+            continue
+        here = Figures([row[named[0]]])
+        elsewhere = Figures([cell for k, cell in enumerate(row) if k != named[0]])
+        found = [dose.quantity for dose in doses(text)]
+        wrong = next((one for one in found if elsewhere.figure(one)), None)
+        if wrong and not any(here.figure(one) for one in found):  # "5 mg, reduced to 2.5 mg"
+            return "dose_not_in_source", text.text[wrong.start : wrong.end]
     return None
 
 
