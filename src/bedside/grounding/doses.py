@@ -25,6 +25,7 @@ _PER = frozenset(_PER_WORDS.split())
 _AGES = re.compile(
     r"\b(?:adults?|child(?:ren)?|infants?|neonat\w+|newborns?|p(?:a)?ediatric)\b", re.IGNORECASE
 )
+_JOINED = re.compile(r"\s*(?:,|and|or|&|/)\s*(?:in\s|for\s)?", re.IGNORECASE)
 _SIDE = {"<": "under", "<=": "under", ">": "over", ">=": "over"}
 _NO_DRUG = POINTING | {"against", "wherea", "versus", "vs"}
 _ADJACENT = 3  # characters between a figure's unit and the drug it is written before
@@ -79,17 +80,30 @@ def doses(text: str | Read) -> list[Dose]:
                 near=near,
                 often=_often(read.frequencies, quantity, before, after, last=last),
                 limit=_limit(read.quantities, quantity, before, after, last=last),
-                whom=_whom(read.text, quantity.start),
+                whom=_whom(read.text, quantity.start, found[0].start),
             )
         )
     return out
 
 
-def _whom(text: str, at: int) -> str:
-    """Whom a dose is for: the last word for an age before it, else the first of the text."""
+def _whom(text: str, at: int, first: int) -> str:
+    """Whom the dose at `at` is for: the last word for an age before it, or the next one after it.
+
+    After it where the text's first dose, at `first`, stands before any. "" for "adults and children".
+    """
     found = list(_AGES.finditer(text))
-    chosen = next((one for one in reversed(found) if one.end() <= at), found[0] if found else None)
-    return "" if chosen is None else "adult" if chosen[0].lower().startswith("adult") else "child"
+    if not found:
+        return ""
+    later = next((k for k, one in enumerate(found) if one.start() > at), len(found))
+    k = min(later, len(found) - 1) if found[0].start() > first else later - 1
+    kinds = ["adult" if one[0].lower().startswith("adult") else "child" for one in found]
+    pairs = [(a, a + 1) for a in (k - 1, k) if 0 <= a < len(found) - 1]
+    if any(
+        kinds[a] != kinds[b] and _JOINED.fullmatch(text, found[a].end(), found[b].start())
+        for a, b in pairs
+    ):
+        return ""
+    return kinds[k]
 
 
 def _near(read: Read, quantity: Quantity) -> str:
