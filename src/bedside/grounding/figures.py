@@ -122,11 +122,18 @@ class Figures:
         return False
 
     def between(self, said: Quantity) -> bool:
-        """Is each end of a course ("from 280 to 420") a value of its own text about the same test?"""
-        firsts = [text.quantities[0] for text in self.texts if text.quantities and text.named]
-        named = {text.named for text in self.texts if text.quantities and text.named}
-        found = {one.low for one in firsts if one.high is None and one.unit in {said.unit, ""}}
-        return len(named) == 1 and {said.low, said.high} <= found
+        """Is each end of a course ("from 280 to 420") a value of its own text about the same test?
+
+        The first end is of no later day than the second, where both days are known.
+        """
+        texts = [text for text in self.texts if text.quantities and text.named]
+        firsts = [(text.quantities[0], text.day) for text in texts]
+        rows = [row for row in firsts if row[0].high is None and row[0].unit in {said.unit, ""}]
+        return len({text.named for text in texts}) == 1 and any(
+            one.low == said.low and other.low == said.high and (not a or not b or a <= b)
+            for one, a in rows
+            for other, b in rows
+        )
 
     def _listed(self, written: Quantity, said: Quantity) -> bool:
         """A value or range whose unit is written once: "41 mL/min on ...; 49 on ..."."""
@@ -149,11 +156,13 @@ class Figures:
 
 
 def same_bound(said: Quantity, written: Quantity) -> bool:
-    """The same comparison; "about" may stand before what is written plainly, not before a limit."""
-    return said.comparator == written.comparator or (said.comparator, written.comparator) == (
-        "~",
-        "",
-    )
+    """The same comparison; "about" may stand before what is written plainly, not before a limit.
+
+    "May go up to 200 mg" says as much as "may be raised to 200 mg".
+    """
+    mine = "" if said.reached and not written.comparator else said.comparator
+    theirs = "" if written.reached and not said.comparator else written.comparator
+    return mine == theirs or (mine, theirs) == ("~", "")
 
 
 def _same_figure(said: Quantity, written: Quantity) -> bool:

@@ -38,6 +38,8 @@ _LEVEL_SAID = re.compile(
 )
 _NOT = re.compile(r"\b(?:not|no longer|never|neither|nor|no)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _PREFIXES = ("non", "un", "a", "in")
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+_TO = re.compile(r"\bto\s+\Z", re.IGNORECASE)
 _LONG = 5  # letters of a word that may stand with and without a prefix of denial
 
 
@@ -234,20 +236,22 @@ def _series(one: Quantity, written: Sequence[Read]) -> list[Decimal]:
 def turned(said: Read, written: Sequence[Read]) -> str:
     """The word of a course that the days refute ("fell: 8.3, now 8.6"); "" where none is.
 
-    A value is better or worse by how far it lies outside its printed range.
+    A value is better or worse by how far it lies outside its printed range. A course that ends in
+    the first value and tells no other ("fell to 98 in 2020, 110 in 2021"), or of the second of a pair, is not judged.
     """
     course = [one for one in said.poles if one.axis in {"course", "judgement"}]
-    texts = [text for text in written if text.quantities and _day_of(text)]
+    texts = [text for text in written if text.quantities and text.day]
     if len({one.pole for one in course}) != 1 or len(texts) < 2:  # noqa: PLR2004 - it takes two
         return ""
-    if len({text.named for text in texts}) != 1:
+    if len({text.named for text in texts}) != 1 or any(
+        one.pole == "diastolic" for one in said.poles
+    ):
         return ""
     judged = course[0].axis == "judgement"
     values: dict[date, set[Decimal]] = {}
     for one in said.quantities:
         for text in texts:
-            day = _day_of(text)
-            first = text.quantities[0]
+            day, first = text.day, text.quantities[0]
             stands = first.figure == one.figure or (first.low == one.low and one.joint != "-")
             amount = _outside(text) if judged else one.low
             if day and amount is not None and stands and _comparable(one, first):
@@ -255,6 +259,14 @@ def turned(said: Read, written: Sequence[Read]) -> str:
     if len(values) < 2 or any(len(found) > 1 for found in values.values()):  # noqa: PLR2004
         return ""
     (first_value,), (last_value,) = values[min(values)], values[max(values)]
+    if not _FROM.search(said.text) and any(
+        text.day == min(values)
+        and one.low == text.quantities[0].low
+        and _TO.search(said.text, 0, one.start)
+        for one in said.quantities
+        for text in texts
+    ):
+        return ""
     if last_value == first_value:
         return "" if judged else course[0].word
     rose = last_value > first_value
@@ -273,9 +285,3 @@ def _outside(text: Read) -> Decimal | None:
     under = low - value if low is not None else Decimal(0)
     over = value - high if high is not None else Decimal(0)
     return max(under, over, Decimal(0))
-
-
-def _day_of(text: Read) -> date | None:
-    """The one day of a record line, `None` where it has none or several."""
-    days = {day for one in text.dates for day in one.days}
-    return days.pop() if len(days) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import cached_property
 
 from bedside.grounding.numerals import has_number_words, worded
@@ -30,6 +31,12 @@ class Read:
     def dates(self) -> list[Written]:
         """Its dates, in order."""
         return dates(self.text) if self.digits else []
+
+    @cached_property
+    def day(self) -> date | None:
+        """Its one day (that of a record line), `None` where it has none or several."""
+        days = {day for one in self.dates for day in one.days}
+        return days.pop() if len(days) == 1 else None
 
     @cached_property
     def quantities(self) -> list[Quantity]:

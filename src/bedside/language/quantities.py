@@ -28,7 +28,8 @@ class Quantity:
 
     `low` is the figure, or the lower end of a range whose upper end is `high` (`None` for a single
     figure; "120/80" is the figure 120 with `high` 80 and `joint` "/"). `unit` is the unit's one
-    spelling, empty where none is written. Decimals keep the places that were written.
+    spelling, empty where none is written. Decimals keep the places that were written. `reached` is
+    True where an upper bound is also where something goes ("may go up to 200 mg").
     """
 
     start: int
@@ -39,6 +40,7 @@ class Quantity:
     comparator: Comparator = ""
     unit: str = ""
     number_end: int = 0
+    reached: bool = False
 
     @property
     def figure(self) -> tuple[str, str | None]:
@@ -81,7 +83,9 @@ _COMPARE_FAR = re.compile(
     + r")\s+(?:an?|the)\s+(?:[^\W\d_][\w-]*\s+){1,3}of[\s*_]*$",
     re.IGNORECASE,
 )
-_GOES = re.compile(r"\b(?:go|goes|going|went|gone|moved?|stepped|titrated?) up to\Z", re.IGNORECASE)
+_GOES = re.compile(
+    r"\b(?:go|goes|going|went|gone|moved?|stepped|titrated?) up to[\s*_]*\Z", re.IGNORECASE
+)
 _SIGNS = frozenset("<>=≤≥⩽⩾~≈")
 _LAST_WORDS = frozenset(words.rpartition(" ")[2] for words in _COMPARATORS)
 _LOOK_BACK = 30
@@ -162,7 +166,7 @@ _UNIT = re.compile(
     r"|/(?:min(?:ute)?|h(?:r|our)?|day|d)\b|\{(?:ratio|score|inr)\})",
     re.IGNORECASE,
 )
-_COMMA = rf"\d{{1,4}},\d{{1,2}}(?=\s?(?:%|{_ATOM}(?![^\W\d_])))"
+_COMMA = rf"(?<!\d,)\d{{1,4}},\d{{1,2}}(?=\s?(?:%|{_ATOM}(?![^\W\d_])))"
 """A decimal comma ("12,5 mg/L"): one or two digits and a unit follow, so it parts no thousands."""
 _QUANTITY = re.compile(
     rf"(?<![\w.])(?P<low>{_COMMA}|{_NUMBER})(?:\s?%)?"
@@ -278,6 +282,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
         comparator=comparator,
         unit=key,
         number_end=number_end,
+        reached=comparator == "<=" and _GOES.search(text, 0, match.start("low")) is not None,
     )
 
 
@@ -295,8 +300,6 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
         return "", at
     match = _COMPARE.search(before)
     if match is None:
-        return "", at
-    if _GOES.search(before, 0, match.end(1)):  # "may go up to 200 mg"
         return "", at
     words = " ".join(match[1].lower().split())
     return _COMPARATORS[words], at - len(before) + match.start(1)
