@@ -125,6 +125,35 @@ _RATIOS = (
     ),
 )
 _RAISE = SourceText("raise", "Labetalol may be raised to 200 mg three times daily.")
+_LDL = tuple(
+    SourceText(
+        day, f"Cholesterol in LDL [Mass/volume]: {value} mg/dL ({day}; range <=130)", "record"
+    )
+    for day, value in (("4 Aug 2019", 131), ("10 Aug 2020", 98), ("11 Aug 2021", 110))
+)
+_FEVER = SourceText(
+    "fever", "Adults and children over 12 years: paracetamol 500 mg every six hours.", "guideline"
+)
+_BY_AGE = SourceText(
+    "by age",
+    "| Drug | Adult dose | Child dose |\n| --- | --- | --- |\n"
+    "| Isoniazid | 5 mg/kg once daily | 10 mg/kg once daily |",
+    kind="guideline",
+)
+_PILLARS = SourceText(
+    "pillars",
+    "| Pillar | Start | Target |\n| --- | --- | --- |\n"
+    "| Carvedilol | 3.125 mg twice daily | 25 mg twice daily |",
+    kind="guideline",
+)
+_ECHOED = SourceText(
+    "echoed", "Transthoracic echocardiography: done 16 Jan 2024 (completed)", kind="record"
+)
+_TITRATE = SourceText("titrate", "Allopurinol 100 mg once daily, titrate up to 300 mg once daily.")
+_TESTED = SourceText("tested", "Doses of 2,5,10 mg were tried.")
+_APART = SourceText(
+    "apart", "Start apixaban when the INR is below 2.0. At potassium above 6.0 stop spironolactone."
+)
 
 
 def _gated(said: str, *slices: tuple[Item, ...]) -> Verdict:
@@ -172,6 +201,13 @@ def _gated(said: str, *slices: tuple[Item, ...]) -> Verdict:
         ),
         ("Protein to creatinine ratio decreased from 280 to 420 mg/g [1][2].", list(_RATIOS)),
         ("He quit smoking; 15 cigarettes a day before [1].", [_SMOKES]),
+        ("LDL rose from 98 to 131 mg/dL [1][2].", list(_LDL[:2])),
+        ("LDL changed from 98 to 131 mg/dL [1][2].", list(_LDL[:2])),
+        ("LDL rose from 98 mg/dL [2] to 131 mg/dL [1].", list(_LDL[:2])),
+        ("Isoniazid 10 mg/kg once daily in adults and 5 mg/kg in children [1].", [_BY_AGE]),
+        ("Carvedilol 25 mg twice daily, target 3.125 mg twice daily [1].", [_PILLARS]),
+        ("The usual dose was 5.10 mg [1].", [_TESTED]),
+        ("If potassium is above 6.0 and the INR is below 2.0 start apixaban [1].", [_APART]),
     ],
 )
 def test_a_sentence_that_turns_its_source_is_refused(said: str, sources: list[SourceText]) -> None:
@@ -210,6 +246,14 @@ def test_a_sentence_that_turns_its_source_is_refused(said: str, sources: list[So
         ("Her blood pressure went up from 144/92 [1] to 158/102 mmHg [2].", list(_PRESSURES)),
         ("Protein to creatinine ratio increased from 280 to 420 mg/g [1][2].", list(_RATIOS)),
         ("Labetalol may go up to 200 mg three times daily [1].", [_RAISE]),
+        ("Allopurinol up to 300 mg once daily [1].", [_TITRATE]),
+        ("LDL fell from 131 to 98 mg/dL [1][2].", list(_LDL[:2])),
+        ("LDL fell to 98 mg/dL in 2020 [1] and was 110 mg/dL in 2021 [2].", list(_LDL[1:])),
+        ("For adults paracetamol is 500 mg every six hours [1].", [_FEVER]),
+        ("Isoniazid is 5 mg/kg once daily in adults and 10 mg/kg in children [1].", [_BY_AGE]),
+        ("Carvedilol 3.125 mg twice daily, target 25 mg twice daily [1].", [_PILLARS]),
+        ("Carvedilol is built up from 3.125 mg to the target of 25 mg [1].", [_PILLARS]),
+        ("The echocardiography of 16 Jan 2024 is still the latest [1].", [_ECHOED]),
     ],
 )
 def test_the_faithful_one_beside_it_stands(said: str, sources: list[SourceText]) -> None:

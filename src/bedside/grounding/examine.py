@@ -53,6 +53,7 @@ _AGREE = re.compile(
     re.IGNORECASE,
 )
 _HALVES = re.compile(r";\s+|,?\s+(?:and|but|while|whereas|although|though)\s+", re.IGNORECASE)
+_LEANS = re.compile(r"(?:if|when|where|unless|because|as|it|this|that|which|they)\b", re.IGNORECASE)
 _AND_MORE = re.compile(r"\band \d+ (?:more|others?|earlier ones)\b")
 _AFTER_MARKER = frozenset(("", ".", ",", ";", ":", " ", "\n", "[", ")"))
 _HARD_STOP = frozenset({"system_prompt", "other_patient"})
@@ -250,8 +251,9 @@ class Examiner:
     ) -> tuple[tuple[str, Found], ...]:
         """The halves of a sentence under one bare marker, each with its own passage.
 
-        Empty where one passage holds the whole, where a half tells nothing that can be checked or
-        stands in no passage, or where what is denied reaches into the next half.
+        Empty where one passage holds the whole, where a half tells nothing that can be checked,
+        leans on the other ("if ... and", "and it caused") or stands in no passage, or where what is
+        denied reaches into the next half.
         """
         if quote.text or isinstance(found, Refused) or found.level != "none":
             return ()
@@ -265,7 +267,7 @@ class Examiner:
         ]
         bounds = [0, *(edge for one in cuts for edge in one.span()), len(said)]
         parts = [said[a:b].strip() for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
-        if len(parts) < 2:  # noqa: PLR2004 - one half is the whole
+        if len(parts) < 2 or any(_LEANS.match(part) for part in parts):  # noqa: PLR2004
             return ()
         out: list[tuple[str, Found]] = []
         for part in parts:
