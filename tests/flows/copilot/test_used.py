@@ -110,3 +110,16 @@ def test_the_writer_tells_the_alerts_where_safety_is_asked_for(chart):
 
 def test_the_babys_sex_is_not_the_mothers(chart):
     assert "names somebody else" in told("baby's name & sex", chart.build())
+
+
+@pytest.mark.parametrize(
+    "text", ["eGFR in the last two years of her life", "last year of treatment"]
+)
+def test_years_that_have_an_end_of_their_own_do_not_count_back_from_today(text):
+    assert parse(text, today=TODAY).windows == ()
+
+
+def test_what_is_above_a_bound_in_the_last_years_of_a_life_is_not_called_unrecorded(chart):
+    text = told("any eGFR above 90 in the last two years of her life", chart.build())
+    assert "Not recorded" not in text
+    assert "147.7" in text

@@ -147,6 +147,8 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
         "since",
     }:
         index += 1
+    if any(_has_its_own_end(tokens, index + length) for length in (2, 3)):
+        return None
     if index < len(tokens) and (calendar_ := _of_calendar(tokens, at, index, today)) is not None:
         return calendar_
     if index >= len(tokens) or tokens[index] not in _RELATIVE:
@@ -169,6 +171,14 @@ def _relative(tokens: Sequence[str], at: int, today: date) -> Found | None:
         return None
     said = f"in the past {number} {unit}" if number > 1 else f"in the past {unit}"
     return Found(start=at, end=end, window=Window(start=start, end=None, said=said))
+
+
+_WITH_AN_END = {"life", "lives", "pregnancy", "admission", "stay", "treatment", "course"}
+
+
+def _has_its_own_end(tokens: Sequence[str], at: int) -> bool:
+    """True of "of her life" at `at`: the years before it do not count back from today."""
+    return tokens[at : at + 1] == ["of"] and bool(_WITH_AN_END & set(tokens[at + 1 : at + 3]))
 
 
 def _of_calendar(tokens: Sequence[str], at: int, index: int, today: date) -> Found | None:
