@@ -224,6 +224,19 @@ def test_one_bad_file_does_not_stop_the_others(store, clock, tmp_path):
     assert set(report.as_json()) >= {"patients", "resources", "unknown", "rejected"}
 
 
+def test_half_a_character_costs_neither_its_file_nor_the_others(store, clock, tmp_path):
+    for ident, family in (("a", "Smile \ud83d"), ("b", "Smile \U0001f600")):  # an escape cut in two
+        person = {"resourceType": "Patient", "id": ident, "name": [{"text": family}]}
+        found = {"resourceType": "Bundle", "entry": [{"fullUrl": family, "resource": person}]}
+        (tmp_path / f"{ident}.json").write_text(json.dumps(found), encoding="utf-8")
+        import_bundle(store, found, tenant=TENANT, clock=clock)
+
+    report = import_paths(store, [tmp_path], tenant=TENANT, clock=clock)
+
+    assert [patient.name for patient in report.patients] == ["Smile ?", "Smile \U0001f600"]
+    assert report.rejected == ()
+
+
 def test_references_by_full_url_by_relative_path_and_contained_are_resolved(store, clock, ask):
     bundle = {
         "resourceType": "Bundle",

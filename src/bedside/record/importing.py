@@ -124,7 +124,7 @@ def import_bundle(
         BadInput: it cannot be read; nothing is changed.
         Unavailable: as for `import_paths`.
     """
-    body = bundle if isinstance(bundle, bytes) else encode(bundle).encode()
+    body = bundle if isinstance(bundle, bytes) else encode(bundle).encode(errors="replace")
     with open_desk() as desk:
         job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
         _take(job, Bytes(what, lambda: body), what)

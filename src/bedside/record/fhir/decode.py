@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _BLANK = re.compile(r"[ \t\r\n]*")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _DIGITS = 4_000
 LINE_LIMIT = 64 * 1024 * 1024
 
@@ -144,9 +145,12 @@ class _Cursor:
         return found
 
     def value(self) -> Any:
-        """Read the value here and step over it."""
+        """Read the value here and step over it; half a character (a surrogate alone) is "?"."""
+        begun = self.at
         try:
-            found, self.at = _DECODER.raw_decode(self.text, self.at)
+            found, self.at = _DECODER.raw_decode(self.text, begun)
+            if _HALF.search(self.text, begun, self.at):
+                found = _DECODER.decode(encode(found).encode(errors="replace").decode())
         except json.JSONDecodeError as error:
             raise BadInput(
                 self.what, why=f"it is not JSON (line {error.lineno}, column {error.colno})"
