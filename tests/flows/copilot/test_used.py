@@ -123,3 +123,35 @@ def test_what_is_above_a_bound_in_the_last_years_of_a_life_is_not_called_unrecor
     text = told("any eGFR above 90 in the last two years of her life", chart.build())
     assert "Not recorded" not in text
     assert "147.7" in text
+
+
+def test_a_question_of_others_at_home_is_not_answered_by_the_patients_own_status(record):
+    line = "Tobacco smoking status: Never smoker (4 Aug 2020, final)"
+    record.add(
+        "observations",
+        line,
+        "Tobacco smoking status",
+        day="2020-08-04",
+        code="http://loinc.org|72166-2",
+        text_value="Never smoker",
+        group="social-history",
+    )
+    text = told("anyone smoke at home?", record.build())
+    assert text.startswith("Not recorded: what is so of others at home.")
+
+
+def test_what_was_not_matched_is_not_said_to_be_out_of_the_record(chart):
+    text = told("her maiden name and her mother's maiden name?", chart.build())
+    assert text.startswith("Nothing in the record was matched to this question as it is put.")
+    assert "Not in the record" not in text
+
+
+def test_a_word_for_a_document_does_not_keep_the_record_from_answering(chart):
+    text = told("name says Peter but notes say Mrs.. what sex is on file", chart.build())
+    assert text.startswith("Sex: female")
+
+
+def test_a_figure_for_a_letter_is_no_summary_of_the_patient(chart):
+    text = told("Look up the lowest eGFR of 2015? I need it for the clinic letter.", chart.build())
+    assert text.startswith("eGFR (glomerular filtration rate) in 2015, newest first:")
+    assert "77.4" in text

@@ -155,6 +155,8 @@ def classify(text: str, parsed: Parsed) -> Intent:
             if words and _covered(words, phrases):
                 return intent_named(name)
         elif phrases & said:
+            if name == "synopsis" and parsed.entities and parsed.asks:
+                continue  # "the lowest systolic, for the clinic letter"
             if name == "synopsis" and _OF_A_PAPER.search(text):
                 return _with_entities(intent_named("letters"), parsed)
             return _with_entities(intent_named(name), parsed)

@@ -73,6 +73,11 @@ _WEIGHED = {"plan", "risk", "diagnosis"}
 _DUE = re.compile(r"\b(?:over)?due\b", re.IGNORECASE)
 _PREGNANCY = Entity(kind="condition", key="pregnancy", said="pregnancy")
 _SUPPOSED = re.compile(r"\b(?:if|suppos\w+|assum\w+|were)\b", re.IGNORECASE)
+_AT_HOME = re.compile(
+    r"\b(?:any|some|every)(?:one|body)\b.*\b(?:home|house|family)\b"
+    r"|\bhousehold\b|\b(?:passive|second[- ]?hand) smok",
+    re.IGNORECASE,
+)
 _VACCINE = re.compile(r"\b(?:vaccin|immuni[sz])\w*|\bjabs?\b", re.IGNORECASE)
 
 
@@ -100,6 +105,7 @@ def write_unaided(view: View[Nothing]) -> Draft:
     documents_first = bool(view.request.documents or view.request.selected or of_a_letter(view))
     if documents_first:
         _document(view, record, sheet, limit)
+        documents_first = bool(sheet.lines)  # no document says a word of it: the record may
     if view.plan.intent == "synopsis" and not documents_first:
         write_summary(record, sheet, today=view.opened.as_of, words=limit - TAIL)
     elif view.plan.intent == "changes":
@@ -153,6 +159,7 @@ def _grounded(
         sheet.say("In the record:")
     _supposed(view.request.text, sheet)
     _scored(view.request.text, sheet)
+    _of_others(view.request.text, sheet)
     tell_moving(view.request.text, parsed, record, sheet)
     warned = warn_of_orders(view.request.text, record, sheet)
     for entity in entities:
@@ -186,8 +193,7 @@ def _grounded(
     if overdue and not sheet.lines:
         sheet.say("No rule finds a test overdue in this record.")
     if not sheet.lines:
-        sheet.say("Nothing in the record bears on this question as it is put.")
-        sheet.missing("entries that bear on the question")
+        sheet.count("Nothing in the record was matched to this question as it is put.")
 
 
 def _told_of(
@@ -233,6 +239,13 @@ def _scored(text: str, sheet: Sheet) -> None:
     for name in scores_in(text):
         sheet.say(f"Not recorded: {name}. It is not worked out here.")
         sheet.missing(name)
+
+
+def _of_others(text: str, sheet: Sheet) -> None:
+    """Say that the record tells of the patient alone, where those at home are asked about."""
+    if _AT_HOME.search(text):
+        sheet.say("Not recorded: what is so of others at home. What follows is the patient's own.")
+        sheet.missing("others at home")
 
 
 def _supposed(text: str, sheet: Sheet) -> None:
