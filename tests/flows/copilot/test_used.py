@@ -155,3 +155,21 @@ def test_a_figure_for_a_letter_is_no_summary_of_the_patient(chart):
     text = told("Look up the lowest eGFR of 2015? I need it for the clinic letter.", chart.build())
     assert text.startswith("eGFR (glomerular filtration rate) in 2015, newest first:")
     assert "77.4" in text
+
+
+def test_the_writer_tells_the_highest_and_the_lowest_of_what_is_asked_for(chart):
+    text = told("top eGFR while she was still working", chart.build())
+    assert "- the highest: 147.7 mL/min/{1.73_m2} on 8 Jun 2015" in text
+    assert "the lowest" not in text
+    text = told("worst eGFR we've had", chart.build())
+    assert "- the lowest: 77.4 mL/min/{1.73_m2} on 7 Dec 2015" in text
+
+
+def test_a_bound_that_every_reading_keeps_is_another_results(chart):
+    for day, value in (("2015-12-07", "1.3"), ("2021-01-04", "1.1")):
+        chart.lab("Creatinine", "2160-0", value, "mg/dL", day)
+    text = told("eGFR in the year it dipped under 90 & creatinine on the same day", chart.build())
+    assert "below 90, newest first:\n- 77.4" in text
+    assert "Creatinine, newest first:" in text
+    assert "1.3 mg/dL on 7 Dec 2015" in text
+    assert "Creatinine below 90" not in text

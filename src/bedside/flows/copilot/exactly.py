@@ -12,7 +12,7 @@ from datetime import date
 
 from bedside.flows.copilot.query import Entity, Parsed, Query
 from bedside.flows.copilot.tools.person import answer_person
-from bedside.flows.copilot.tools.readings import Reading, in_window, passing, readings_of
+from bedside.flows.copilot.tools.readings import Reading, in_window, passing, readings_of, units_of
 from bedside.flows.copilot.tools.sheet import Sheet
 from bedside.flows.copilot.tools.visits import answer_visits
 from bedside.record.needs import RecordFacts
@@ -20,6 +20,7 @@ from bedside.record.needs import RecordFacts
 __all__ = ["tell_level", "tell_of_time", "tell_person_and_visits"]
 
 _MOST_READINGS = 6
+_FEWEST = 2
 _LEVEL = r"\W+(?:level|concentration|trough)s?\b"
 
 
@@ -45,7 +46,8 @@ def tell_of_time(entity: Entity, parsed: Parsed, record: RecordFacts, sheet: She
         False where the question names neither, or nothing was ever measured.
     """
     found = readings_of(entity, record.of("observations")) if entity.kind == "analyte" else []
-    if not found or not (parsed.windows or parsed.bounds):
+    extreme = bool(_extremes(parsed)) and len(found) >= _FEWEST
+    if not found or not (parsed.windows or parsed.bounds or extreme):
         return False
     chosen = {
         str(one.fact.source.id): one
@@ -53,13 +55,17 @@ def tell_of_time(entity: Entity, parsed: Parsed, record: RecordFacts, sheet: She
         for one in in_window(found, window)
     }
     kept: Sequence[Reading] = list(chosen.values())
+    said = [one.said for one in parsed.windows]
     for bound in parsed.bounds:
         within = passing(kept, bound)
         if within is None:
             return False
-        kept = within
-    said = [one.said for one in (*parsed.windows, *parsed.bounds)]
-    name = f"{found[-1].name} {' and '.join(said)}"
+        if within == kept and sum(one.kind == "analyte" for one in parsed.entities) > 1:
+            if "same" not in parsed.unknown:
+                return False  # the bound is another's: creatinine below 90 with an eGFR below 90
+            continue  # "creatinine on the same day"
+        kept, said = within, [*said, bound.said]
+    name = f"{found[-1].name} {' and '.join(said)}".rstrip()
     if not kept:
         sheet.say(f"Not recorded: {name}.")
         sheet.missing(name)
@@ -70,8 +76,28 @@ def tell_of_time(entity: Entity, parsed: Parsed, record: RecordFacts, sheet: She
         sheet.say(f"- {one.dated} {sheet.cite(one.fact)}")
     if len(newest) > _MOST_READINGS:
         sheet.say(f"- the first: {newest[-1].dated} {sheet.cite(newest[-1].fact)}")
-        sheet.count(f"- and {len(newest) - _MOST_READINGS - 1} between")
+        if between := len(newest) - _MOST_READINGS - 1:
+            sheet.count(f"- and {between} between")
+    _tell_extreme(kept, parsed, sheet)
     return True
+
+
+def _extremes(parsed: Parsed) -> set[str]:
+    """Which of the highest and the lowest are asked for; the worst may be either."""
+    if {"worst", "best"} & set(parsed.unknown):
+        return {"highest", "lowest"}
+    return {"highest", "lowest"} & set(parsed.asks)
+
+
+def _tell_extreme(readings: Sequence[Reading], parsed: Parsed, sheet: Sheet) -> None:
+    """The highest or lowest of the readings, where the question asks for one."""
+    figures = [(one.value, one) for one in readings if one.value is not None]
+    if len(figures) != len(readings) or len(figures) < _FEWEST or len(units_of(readings)) > 1:
+        return
+    for ask, choose in (("highest", max), ("lowest", min)):
+        if ask in _extremes(parsed):
+            found = choose(figures, key=lambda row: row[0])[1]
+            sheet.say(f"- the {ask}: {found.dated} {sheet.cite(found.fact)}")
 
 
 def tell_level(entity: Entity, text: str, sheet: Sheet) -> None:
