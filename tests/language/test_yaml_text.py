@@ -51,6 +51,15 @@ def test_a_text_that_cannot_be_read_says_why(text: str, why: str) -> None:
         read_yaml(text, what="f")
 
 
+@pytest.mark.parametrize("form", ["[{}]", "{{<<: [{}]}}"])
+def test_a_few_lines_that_repeat_one_another_into_millions_are_refused(form: str) -> None:
+    lines = ["a0: &a0 {k: v}"]
+    lines += [f"a{n}: &a{n} " + form.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 8)]
+    with pytest.raises(BadInput, match="repeats its parts too often"):
+        read_yaml("\n".join(lines), what="f")
+    assert read_yaml("\n".join(lines[:3]), what="f")["a2"]
+
+
 def test_what_can_be_read_is_read_once_with_types_and_once_as_it_stands() -> None:
     text = "a: NO\nb: &one [72.50]\nc: *one\n"
     assert read_yaml(text, what="f") == {"a": False, "b": [72.5], "c": [72.5]}

@@ -16,6 +16,8 @@ STRINGS: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Makes only strings: "NO" stays nitric oxide, 72.50 stays 72.50."""
 
 _DEEPEST = 64
+_MOST = 1_000_000
+"""Most parts of a text in which each part stands again wherever it is repeated."""
 
 
 def read_yaml(text: str, *, what: str, loader: Any = SAFE, do: str = "") -> Any:
@@ -28,21 +30,28 @@ def read_yaml(text: str, *, what: str, loader: Any = SAFE, do: str = "") -> Any:
         do: What the writer can do about a text that cannot be read.
 
     Raises:
-        BadInput: It is not YAML (the message names the line), a part of it holds itself, or it is
-            nested more than 64 deep: the loader in C calls itself for each level, and would end the
-            process.
+        BadInput: It is not YAML (the message names the line), a part of it holds itself, it is
+            nested more than 64 deep (the loader in C calls itself for each level, and would end the
+            process), or its repeated parts ("&a", "*a") make a million out of few.
     """
     try:
-        inside: list[str | None] = []
+        inside: list[tuple[str | None, int]] = []
+        parts, size = 0, dict[str, int]()
         for event in yaml.parse(text, loader):
             if isinstance(event, yaml.CollectionStartEvent):
-                inside.append(event.anchor)
+                inside.append((event.anchor, parts))
             elif isinstance(event, yaml.CollectionEndEvent):
-                inside.pop()
+                anchor, before = inside.pop()
+                size[anchor or ""] = parts - before
             if len(inside) > _DEEPEST:
                 raise BadInput(what, why="its YAML is nested too deeply", do=do)
-            if isinstance(event, yaml.AliasEvent) and event.anchor in inside:
-                raise BadInput(what, why="a part of its YAML holds itself", do=do)
+            if isinstance(event, yaml.AliasEvent):
+                if any(event.anchor == anchor for anchor, _ in inside):
+                    raise BadInput(what, why="a part of its YAML holds itself", do=do)
+                parts += size.get(event.anchor or "", 0)
+                if parts > _MOST:
+                    raise BadInput(what, why="its YAML repeats its parts too often", do=do)
+            parts += isinstance(event, yaml.NodeEvent)
         return yaml.load(text, loader)  # noqa: S506 - the loaders above make no objects
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
