@@ -173,3 +173,16 @@ def test_a_bound_that_every_reading_keeps_is_another_results(chart):
     assert "Creatinine, newest first:" in text
     assert "1.3 mg/dL on 7 Dec 2015" in text
     assert "Creatinine below 90" not in text
+
+
+def test_every_dose_of_a_vaccine_is_told_with_its_date(record):
+    for day in ("2018-03-16", "2019-03-22", "2020-03-27"):
+        line = f"HPV, quadrivalent: given {int(day[8:])} Mar {day[:4]} (completed)"
+        record.add("immunizations", line, "HPV, quadrivalent", day=day, status="completed")
+    line = "HPV, quadrivalent: not given 1 May 2021 (not-done)"
+    record.add("immunizations", line, "HPV, quadrivalent", day="2017-05-01", status="not-done")
+    text = told("dates of all her HPV jabs", record.build())
+    assert "given 27 Mar 2020" in text
+    assert "; before that 22 Mar 2019 [" in text
+    assert "16 Mar 2018 [" in text
+    assert "1 May 2017" not in text

@@ -15,6 +15,7 @@ from bedside.flows.copilot.quoting import (
 from bedside.flows.copilot.relevance import Ranked, rank_facts
 from bedside.flows.copilot.room import DOCUMENT_SHARE, GUIDELINE_SHARE, MOST_GAPS, PRESSING, TAIL
 from bedside.flows.copilot.standing import (
+    REPEATED,
     figure_line,
     shown_line,
 )
@@ -63,7 +64,7 @@ def tell_bullets(
         for key in (entity.key, *panel_members(entity.key))
         if entity.kind in {"analyte", "panel"}
     }
-    names: set[str] = set()
+    names = {fact.name for fact in record.facts if fact.category in REPEATED and sheet.cites(fact)}
     keep = limit - _reserved(view, limit)
     lead = "Also in the record:" if sheet.lines else "In the record, most relevant first:"
     spoken = bearing_on(view.request.text, parsed.entities)

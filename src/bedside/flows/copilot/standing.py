@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from bedside.flows.copilot.names import (
@@ -17,7 +18,7 @@ from bedside.flows.copilot.tools.allergies import allergy_line, named_in, warn_o
 from bedside.flows.copilot.tools.converted import tell_converted
 from bedside.flows.copilot.tools.events import is_active, mentions, thing_name
 from bedside.flows.copilot.tools.readings import readings_of
-from bedside.flows.copilot.tools.sheet import Sheet
+from bedside.flows.copilot.tools.sheet import Sheet, when_text
 from bedside.record.abnormal import figure_of, short_name
 from bedside.record.abnormal import readings_of as readings_by_analyte
 from bedside.record.contradictions import allergy_conflict
@@ -26,6 +27,7 @@ from bedside.record.needs import Fact, RecordFacts
 from bedside.record.rows import says_none_known
 
 __all__ = [
+    "REPEATED",
     "against_range",
     "figure_line",
     "looked_at_results",
@@ -38,6 +40,9 @@ __all__ = [
 _MOST_STANDING = 3
 _MOST_PANEL = 5
 _MOST_SOUGHT = 3
+_MOST_BEFORE = 5
+REPEATED = {"immunizations", "procedures"}
+"""Categories whose entries of one name are told in one line, with the dates of those before."""
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
 
 
@@ -175,9 +180,22 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
         if fact.name in seen:
             continue
         seen.add(fact.name)
-        _say_once(f"{shown_line(fact)} {sheet.cite(fact)}", sheet)
+        _say_once(f"{shown_line(fact)} {sheet.cite(fact)}{_before(fact, found, sheet)}", sheet)
         if len(seen) == _MOST_STANDING:
             break
+
+
+def _before(fact: Fact, found: Sequence[Fact], sheet: Sheet) -> str:
+    """The dates on which the same was given or done before, newest first."""
+    if fact.category not in REPEATED:
+        return ""
+    same = (one for one in found if (one.name, one.status) == (fact.name, fact.status))
+    rest = [one for one in same if one.when != fact.when]
+    if not rest:
+        return ""
+    told = ", ".join(f"{when_text(one)} {sheet.cite(one)}" for one in rest[:_MOST_BEFORE])
+    left = f" and {len(rest) - _MOST_BEFORE} more" if len(rest) > _MOST_BEFORE else ""
+    return f"; before that {told}{left}"
 
 
 def figure_line(key: str, record: RecordFacts, sheet: Sheet, *, earlier: bool) -> str:
