@@ -124,6 +124,19 @@ def test_a_medicine_in_an_open_problem_is_told(together, state, told):
     assert any(one.kind == "drug_condition" for one in record.insights) is told
 
 
+@pytest.mark.parametrize(
+    "name", ["Family history of heart failure (situation)", "FH: heart failure"]
+)
+def test_a_relatives_problem_is_no_problem_of_the_patient(together, name):
+    medicines = (drug("n", "Naproxen 250 mg oral tablet"), drug("l", "Lisinopril 10 mg tablet"))
+    expecting = problem("p", "Pregnancy with family history of heart failure")
+    told = shown(together(*medicines, problem("h", name), expecting))
+    assert {title for _, kind, title in told if kind == "drug_condition"} == {
+        "Naproxen 250 mg oral tablet and Pregnancy with family history of heart failure",
+        "Lisinopril 10 mg tablet and Pregnancy with family history of heart failure",
+    }
+
+
 PRESSURE = (
     reading("s", "Systolic blood pressure", "8480-6", 158, "mmHg"),
     reading("d", "Diastolic blood pressure", "8462-4", 102, "mmHg"),

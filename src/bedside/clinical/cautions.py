@@ -35,10 +35,14 @@ class CautionRule:
         return any("pregnan" in words for words in self.conditions)
 
     def concerns(self, condition: str) -> bool:
-        """Is this a condition of the rule, as a record names it?"""
+        """Is this a condition of the rule, as a record names it? A relative's is none."""
+        condition = _OF_FAMILY.sub("", condition)
         if self.of_pregnancy and denies_pregnancy(condition):
             return False
         return words_fit(condition, self.conditions, but=self.but)
+
+
+_OF_FAMILY = re.compile(r"\b(?:family (?:history|hx)|fhx?)\b[^;]*", re.IGNORECASE)
 
 
 def denies_pregnancy(name: str) -> bool:
