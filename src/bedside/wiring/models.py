@@ -19,7 +19,7 @@ from bedside.models.failure import DOWN
 from bedside.models.prices import Price
 from bedside.settings import Settings
 
-__all__ = ["Routed", "margin_of", "models_config", "rates_of", "windows_of"]
+__all__ = ["Routed", "margin_of", "models_config", "rates_of", "spoken_of", "windows_of"]
 
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -51,6 +51,7 @@ def models_config(
             "bedrock": ProviderConfig(
                 base_url=settings.bedrock_base_url or None, region=settings.bedrock_region
             ),
+            "google": ProviderConfig(base_url=settings.google_base_url or None),
         },
         egress=EgressConfig(
             allow=frozenset(settings.egress_allow),
@@ -116,7 +117,8 @@ class Routed:
         deadline_ms: int = 30_000,
     ) -> AsyncIterator[Delta | ToolCall | Ended]:
         """Stream one call with this turn's identifiers named."""
-        veil = (*route.veil, *self.veil, *_spoken_of(self.others, prompt))
+        said = (one for message in prompt.messages for part in message.parts for one in _said(part))
+        veil = (*route.veil, *self.veil, *spoken_of(self.others, "\n".join(said)))
         told: dict[str, Any] = {"veil": veil, "exempt": self.exempt, "aside": frozenset(self._down)}
         events = self.inner.stream(
             prompt,
@@ -132,7 +134,7 @@ class Routed:
     async def _heard(
         self, events: AsyncGenerator[Delta | ToolCall | Ended, None]
     ) -> AsyncGenerator[Delta | ToolCall | Ended, None]:
-        """The same events; who answered none of its calls is set aside."""
+        """The same events; who was given up is set aside. An answer that broke off is no such end."""
         try:
             async with aclosing(events):
                 async for event in events:
@@ -145,17 +147,14 @@ class Routed:
             raise
 
     def _judge(self, call: Ended) -> None:
-        if call.outcome.startswith(DOWN):
+        if call.outcome.startswith(DOWN) and not call.cut:
             self._down.add(call.provider)
         elif not call.outcome.startswith("skipped"):
             self._down.discard(call.provider)
 
 
-def _spoken_of(names: tuple[str, ...], prompt: Assembly) -> Iterator[str]:
-    """Those names that stand in the prompt, in their order."""
-    text = "\n".join(
-        said for message in prompt.messages for part in message.parts for said in _said(part)
-    )
+def spoken_of(names: tuple[str, ...], text: str) -> Iterator[str]:
+    """Those names that stand in the text, in their order."""
     spoken = names_in(text, names)
     return (name for name in names if spoken and " ".join(_WORDS.findall(name.lower())) in spoken)
 
