@@ -8,12 +8,15 @@ from pathlib import Path
 
 import anyio
 import pytest
+from sqlalchemy import select
 
 from bedside.core.errors import NotFound
 from bedside.settings import load_settings
+from bedside.storage.tables.jobs import meta
 from bedside.testing.provider import FakeProvider, Said
 from bedside.wiring import Ask, Engine, build_engine
 from bedside.wiring.demo import PATIENT, load_demo
+from bedside.wiring.records import mark_synthetic
 
 ADA = {
     "resourceType": "Patient",
@@ -148,6 +151,35 @@ def test_a_bundled_patient_to_whom_something_was_added_is_exempt_no_more(
     assert asked >= 1
     assert after["egress"] == "none"
     assert in_all == asked
+
+
+@pytest.mark.requirement("EN-S7")
+def test_the_exemption_ends_with_what_an_import_writes_though_it_is_stopped_after(tmp_path) -> None:
+    files = [tmp_path / "ada.json", tmp_path / "ben.json"]
+    for file, person in zip(files, (ADA, BEN), strict=True):
+        entries = [{"resource": person}]
+        file.write_text(json.dumps({"resourceType": "Bundle", "type": "batch", "entry": entries}))
+
+    def stop(stage: str, done: int, _of: int) -> None:
+        if (stage, done) == ("writing", 1):
+            raise TimeoutError
+
+    async def go() -> set[tuple[str, str]]:
+        engine = _engine(tmp_path / "home", "")
+        try:
+            who = engine.local()
+            await engine.store.write(lambda c: mark_synthetic(c, who.tenant, ["ada", "ben"]))
+            with pytest.raises(TimeoutError):
+                await engine.import_paths(files, who, progress=stop)
+            marks = select(meta.c.key, meta.c.value).where(meta.c.key.like("synthetic:%"))
+            return {
+                (row.key[-3:], row.value)
+                for row in await engine.store.read(lambda c: c.execute(marks).all())
+            }
+        finally:
+            await engine.close()
+
+    assert anyio.run(go) == {("ada", "added to"), ("ben", "bundled")}
 
 
 @pytest.mark.parametrize("name", ["nothing-by-this-name", "letter of another patient"])

@@ -48,10 +48,12 @@ from bedside.storage import access
 from bedside.storage.store import Store
 from bedside.storage.tables.record import directory
 
-__all__ = ["Progress", "import_bundle", "import_paths"]
+__all__ = ["Also", "Progress", "import_bundle", "import_paths"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done ("reading", "writing"), how many are done, of how many."""
+Also = Callable[[Connection, str], None]
+"""Called with the id of a patient to whom something is written, in the transaction that writes it."""
 
 IMPORTER = ActorId("import")
 _TRIES = 8
@@ -71,6 +73,7 @@ class _Import:
     paths: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
+    also: Also | None = None
 
 
 def import_paths(
@@ -81,6 +84,7 @@ def import_paths(
     clock: Clock,
     actor: ActorId = IMPORTER,
     progress: Progress | None = None,
+    also: Also | None = None,
 ) -> ImportReport:
     """Import files and folders of FHIR R4 bundles, NDJSON exports and simple patient JSON.
 
@@ -93,7 +97,7 @@ def import_paths(
     """
     files, missing = found_files(paths)
     with open_desk() as desk:
-        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
+        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk, also=also)
         job.rejected += [Rejected(path=str(path), reason=why) for path, why in missing]
         for done, path in enumerate(files):
             if progress:
@@ -117,6 +121,7 @@ def import_bundle(
     clock: Clock,
     actor: ActorId = IMPORTER,
     what: str = "bundle",
+    also: Also | None = None,
 ) -> ImportReport:
     """Import one bundle (or simple patient JSON) from bytes or from plain objects.
 
@@ -126,7 +131,7 @@ def import_bundle(
     """
     body = bundle if isinstance(bundle, bytes) else encode(bundle).encode(errors="replace")
     with open_desk() as desk:
-        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk)
+        job = _Import(store=store, tenant=tenant, actor=actor, clock=clock, desk=desk, also=also)
         _take(job, Bytes(what, lambda: body), what)
         return _write_all(job, None)
 
@@ -223,6 +228,8 @@ def _commit(
     newest: datetime | None,
 ) -> Kept:
     now = job.clock.now()
+    if job.also:
+        job.also(connection, ident)
     access.note(
         connection,
         tenant=job.tenant,

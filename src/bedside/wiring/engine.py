@@ -108,10 +108,14 @@ class Engine:
         `bundled` is for what ships with Bedside: its patients keep their exemption from egress.
         """
         report = await asyncio.to_thread(
-            records.import_paths, self.store, paths, who=who, clock=self.clock, progress=progress
+            records.import_paths,
+            self.store,
+            paths,
+            who=who,
+            clock=self.clock,
+            progress=progress,
+            bundled=bundled,
         )
-        if not bundled:
-            await self._added_to(who, [item["id"] for item in report["patients"]])
         await self.texts.index_waiting(report["documents"], who)
         return report
 
@@ -120,7 +124,6 @@ class Engine:
         report = await asyncio.to_thread(
             records.import_bytes, self.store, files, who=who, clock=self.clock
         )
-        await self._added_to(who, [item["id"] for item in report["patients"]])
         await self.texts.index_waiting(report["documents"], who)
         return report
 
@@ -151,7 +154,7 @@ class Engine:
         grant = await self._grant(who, patient, purpose="attach", action="write")
         read = await self.texts.read_files(files)
         if not bundled:
-            await self._added_to(who, [patient])
+            await self.store.write(lambda c: records.no_longer_synthetic(c, who.tenant, [patient]))
         return await self.texts.attach(grant, read)
 
     async def attach_paths(
@@ -160,9 +163,6 @@ class Engine:
         """`attach` from files."""
         files = [(path.name, _read(path, self.settings.upload_bytes)) for path in paths]
         return await self.attach(patient, files, who, bundled=bundled)
-
-    async def _added_to(self, who: Who, patients: Sequence[str]) -> None:
-        await self.store.write(lambda c: records.no_longer_synthetic(c, who.tenant, patients))
 
     async def _grant(self, who: Who, patient: str, *, purpose: str, action: access.Action) -> Grant:
         self.may_see(who, patient)

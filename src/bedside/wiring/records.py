@@ -17,7 +17,7 @@ from bedside.core.ids import PatientId, TenantId
 from bedside.core.value import value
 from bedside.knowledge.search import SHARED_TENANT
 from bedside.record.fetch import fetch, find_patient, list_patients
-from bedside.record.importing import import_bundle
+from bedside.record.importing import Also, import_bundle
 from bedside.record.importing import import_paths as import_record_paths
 from bedside.record.insights import changes, priorities
 from bedside.record.needs import Category, Fact, Insight, RecordFacts, RecordNeed
@@ -194,13 +194,30 @@ def listed(connection: Connection, *, who: Who, clock: Clock) -> list[dict[str, 
 
 
 def import_paths(
-    store: Store, paths: Sequence[Path], *, who: Who, clock: Clock, progress: Any = None
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    who: Who,
+    clock: Clock,
+    progress: Any = None,
+    bundled: bool = False,
 ) -> dict[str, Any]:
-    """Import files and folders; the contract's JSON."""
+    """Import files and folders; the contract's JSON. What is not `bundled` ends an exemption."""
     report = import_record_paths(
-        store, list(paths), tenant=who.tenant, actor=who.actor, clock=clock, progress=progress
+        store,
+        list(paths),
+        tenant=who.tenant,
+        actor=who.actor,
+        clock=clock,
+        progress=progress,
+        also=None if bundled else _added_by(who),
     )
     return report.as_json()
+
+
+def _added_by(who: Who) -> Also:
+    """With what is written to a patient its exemption ends, though the import be stopped after."""
+    return lambda c, patient: no_longer_synthetic(c, who.tenant, [patient])
 
 
 def import_bytes(
@@ -217,7 +234,13 @@ def import_bytes(
     for name, body in files:
         try:
             report = import_bundle(
-                store, body, tenant=who.tenant, actor=who.actor, clock=clock, what=name
+                store,
+                body,
+                tenant=who.tenant,
+                actor=who.actor,
+                clock=clock,
+                what=name,
+                also=_added_by(who),
             ).as_json()
         except BadInput as error:
             total["rejected"].append({"path": name, "reason": str(error)})
