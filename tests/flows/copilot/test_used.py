@@ -186,3 +186,17 @@ def test_every_dose_of_a_vaccine_is_told_with_its_date(record):
     assert "; before that 22 Mar 2019 [" in text
     assert "16 Mar 2018 [" in text
     assert "1 May 2017" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("weight after the 2015 sinusitis", date(2015, 1, 1), None),
+        ("weight before the 2012 pregnancy", None, date(2012, 12, 31)),
+        ("weight after 2015", date(2016, 1, 1), None),
+        ("weight before 2012", None, date(2011, 12, 31)),
+    ],
+)
+def test_a_year_that_names_an_event_is_not_left_out_of_what_is_beside_the_event(text, start, end):
+    (window,) = parse(text, today=TODAY).windows
+    assert (window.start, window.end) == (start, end)

@@ -295,6 +295,8 @@ def _bounded(tokens: Sequence[str], at: int, today: date) -> Found | None:
     if point is None:
         return None
     end, start_day, end_day = point
+    if side in _WIDER and tokens[index] == "the" and _names_its_year(tokens, index + 1):
+        side = _WIDER[side]
     day = timedelta(days=1)
     window = {
         "since": Window(start=start_day, end=None, said=f"since {day_text(start_day)}"),
@@ -303,6 +305,16 @@ def _bounded(tokens: Sequence[str], at: int, today: date) -> Found | None:
         "until": Window(start=None, end=end_day, said=f"until {day_text(end_day)}"),
     }[side]
     return Found(start=at, end=end, window=window)
+
+
+_WIDER = {"after": "since", "before": "until"}
+
+
+def _names_its_year(tokens: Sequence[str], at: int) -> bool:
+    """True of "2015 stroke" at `at`: it happened within that year, which no side of it leaves out."""
+    return (
+        bool(_YEAR.match(tokens[at])) and tokens[at + 1 : at + 2] != [] and tokens[at + 1].isalpha()
+    )
 
 
 def _point(
