@@ -131,6 +131,10 @@ _LDL = tuple(
     )
     for day, value in (("4 Aug 2019", 131), ("10 Aug 2020", 98), ("11 Aug 2021", 110))
 )
+_PAIN = tuple(
+    SourceText(day, f"Pain severity - 0-10 rating [Score]: {value} {{score}} ({day})", "record")
+    for day, value in (("4 Aug 2019", 2), ("10 Aug 2020", 7))
+)
 _FEVER = SourceText(
     "fever", "Adults and children over 12 years: paracetamol 500 mg every six hours.", "guideline"
 )
@@ -203,6 +207,7 @@ def _gated(said: str, *slices: tuple[Item, ...]) -> Verdict:
         ("He quit smoking; 15 cigarettes a day before [1].", [_SMOKES]),
         ("LDL rose from 98 to 131 mg/dL [1][2].", list(_LDL[:2])),
         ("LDL changed from 98 to 131 mg/dL [1][2].", list(_LDL[:2])),
+        ("HbA1c fell from 8.3 % [2] to 8.6 % [1].", [_LATE, _EARLY]),
         ("LDL rose from 98 mg/dL [2] to 131 mg/dL [1].", list(_LDL[:2])),
         ("Isoniazid 10 mg/kg once daily in adults and 5 mg/kg in children [1].", [_BY_AGE]),
         ("Carvedilol 25 mg twice daily, target 3.125 mg twice daily [1].", [_PILLARS]),
@@ -248,6 +253,7 @@ def test_a_sentence_that_turns_its_source_is_refused(said: str, sources: list[So
         ("Labetalol may go up to 200 mg three times daily [1].", [_RAISE]),
         ("Allopurinol up to 300 mg once daily [1].", [_TITRATE]),
         ("LDL fell from 131 to 98 mg/dL [1][2].", list(_LDL[:2])),
+        ("Pain severity - 0-10 rating rose from 2 {score} [1] to 7 {score} [2].", list(_PAIN)),
         ("LDL fell to 98 mg/dL in 2020 [1] and was 110 mg/dL in 2021 [2].", list(_LDL[1:])),
         ("For adults paracetamol is 500 mg every six hours [1].", [_FEVER]),
         ("Isoniazid is 5 mg/kg once daily in adults and 10 mg/kg in children [1].", [_BY_AGE]),

@@ -237,7 +237,8 @@ def turned(said: Read, written: Sequence[Read]) -> str:
     """The word of a course that the days refute ("fell: 8.3, now 8.6"); "" where none is.
 
     A value is better or worse by how far it lies outside its printed range. A course that ends in
-    the first value and tells no other ("fell to 98 in 2020, 110 in 2021"), or of the second of a pair, is not judged.
+    the first value and tells no other ("fell to 98 in 2020, 110 in 2021"), or of the second of a
+    pair, is not judged.
     """
     course = [one for one in said.poles if one.axis in {"course", "judgement"}]
     texts = [text for text in written if text.quantities and text.day]
@@ -250,10 +251,14 @@ def turned(said: Read, written: Sequence[Read]) -> str:
     judged = course[0].axis == "judgement"
     values: dict[date, set[Decimal]] = {}
     for one in said.quantities:
+        if one.joint == "-" and all(text.quantities[0].figure == one.figure for text in texts):
+            continue  # of the test's name: "Pain severity - 0-10 rating"
+        from_to = one.joint == "-" and _FROM.search(said.text[: one.start].rstrip()[-4:])
+        ends = (one.low, one.high) if from_to else () if one.joint == "-" else (one.low,)
         for text in texts:
             day, first = text.day, text.quantities[0]
-            stands = first.figure == one.figure or (first.low == one.low and one.joint != "-")
-            amount = _outside(text) if judged else one.low
+            stands = first.figure == one.figure or first.low in ends
+            amount = _outside(text) if judged else first.low
             if day and amount is not None and stands and _comparable(one, first):
                 values.setdefault(day, set()).add(amount)
     if len(values) < 2 or any(len(found) > 1 for found in values.values()):  # noqa: PLR2004
