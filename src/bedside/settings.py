@@ -102,7 +102,8 @@ class Settings:
     )
     embedder: str = _setting(
         "local",
-        "Embeddings: local, none, or openai:MODEL@COLUMNS of a server on this machine.",
+        "Embeddings: local, none, openai:MODEL@COLUMNS, google:text-embedding-005, or "
+        "bedrock:amazon.titan-embed-text-v2:0; one elsewhere must stand in egress.allow.",
         env="BEDSIDE_EMBEDDER",
         toml="knowledge.embedder",
     )
@@ -318,6 +319,24 @@ class Settings:
     )
     bedrock_region: str = _setting(
         "us-east-1", "AWS region of Bedrock.", env="AWS_REGION", toml="models.bedrock_region"
+    )
+    google_base_url: str = _setting(
+        "",
+        "Server shaped as Vertex AI (https://host/v1), for embeddings.",
+        env="GOOGLE_VERTEX_BASE_URL",
+        toml="knowledge.google_base_url",
+    )
+    google_region: str = _setting(
+        "us-central1",
+        "Region of Vertex AI.",
+        env="GOOGLE_CLOUD_LOCATION",
+        toml="knowledge.google_region",
+    )
+    google_credentials: str = _setting(
+        "",
+        "File of a Google service account's key, for embeddings.",
+        env="GOOGLE_APPLICATION_CREDENTIALS",
+        toml="knowledge.google_credentials",
     )
     origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
 

@@ -20,7 +20,7 @@ from bedside.cli.intake import intake
 from bedside.cli.mcp import serve_mcp
 from bedside.cli.memory import memory
 from bedside.cli.notes import note
-from bedside.core.errors import BadInput, BedsideError, InvalidArgument
+from bedside.core.errors import BadInput, BedsideError, InvalidArgument, OutsideError
 from bedside.settings import Settings, load_settings
 from bedside.wiring import Ask, Engine, Who, build_engine
 from bedside.wiring.costs import cost_of
@@ -140,7 +140,7 @@ async def _attach(engine: Engine, options: argparse.Namespace, who: Who) -> int:
             sys.stderr.write(f"{error}\n")
     if first is not None and all(item["document_id"] is None for item in report):
         raise first
-    await engine.texts.embed_waiting(progress=progress)
+    await _make_vectors(engine)
     report = [
         await engine.texts.refreshed(item, who) if item["document_id"] else item for item in report
     ]
@@ -160,9 +160,19 @@ async def _ingest(engine: Engine, options: argparse.Namespace, who: Who) -> int:
     report = await engine.ingest_paths(
         [Path(path) for path in options.paths], who, meta=meta, progress=progress
     )
-    await engine.texts.embed_waiting(progress=progress)
+    await _make_vectors(engine)
     some = bool(report["documents"] or report["skipped"])
     return _reported(options, report, show.ingested(report), some=some)
+
+
+async def _make_vectors(engine: Engine) -> None:
+    """Make the vectors that are missing; where an embedder elsewhere fails, what was added stays."""
+    try:
+        await engine.texts.embed_waiting(progress=progress)
+    except OutsideError as error:
+        if not engine.texts.embedded_elsewhere:
+            raise
+        sys.stderr.write(f"No vectors yet, words serve: {error}\n")
 
 
 def _date(name: str, text: str) -> date:
@@ -306,13 +316,14 @@ def _demo(options: argparse.Namespace, settings: Settings) -> int:
         try:
             sys.stderr.write("Loading the bundled synthetic patients and guidelines...\n")
             report = await load_demo(engine, engine.local())
+            to = engine.texts.embedded_elsewhere
             sys.stderr.write(
                 f"{report['patients']} patients, {report['documents']} guidelines, "
-                f"{report['chunks']} passages. No key, no network.\n"
+                f"{report['chunks']} passages.{'' if to else ' No key, no network.'}\n"
             )
             if engine.settings.embedder != "none":
                 # Later loads may wait for their vectors; a first answer is to be a whole one.
-                sys.stderr.write("Making their vectors...\n")
+                sys.stderr.write(f"Making their vectors{f' with {to}' if to else ''}...\n")
                 with suppress(BedsideError):  # words serve, and the answer says what was missing
                     await engine.texts.embed_waiting()
             patient = await first_patient(engine, engine.local())

@@ -81,6 +81,8 @@ def ingested(report: Mapping[str, Any]) -> str:
     head = (
         f"{report['documents']} documents, {report['chunks']} chunks, {report['skipped']} unchanged"
     )
+    if report["egress"] != "none":
+        head += f"\nFor their vectors the texts go to {report['egress']}."
     return "\n".join([head, *(f"note: {said}" for said in report["warnings"]), *_rejected(report)])
 
 
@@ -95,7 +97,10 @@ def hits(found: Mapping[str, Any]) -> str:
         lines.append(f"{hit['rank']}. {hit['document']} | {hit['section']}")
         short = textwrap.shorten(" ".join(hit["text"].split()), 220, placeholder=" ...")
         lines += textwrap.wrap(short, _WIDTH - 3, initial_indent="   ", subsequent_indent="   ")
-    return "\n".join([*lines, *(f"degraded: {why}" for why in found["degraded"])])
+    lines += [f"degraded: {why}" for why in found["degraded"]]
+    if found["egress"] != "none":
+        lines.append(f"Sent for its vector: {found['egress']}")
+    return "\n".join(lines)
 
 
 def turn(body: Mapping[str, Any]) -> str:

@@ -224,6 +224,7 @@ def embed_pending(
     tenant: str | None = None,
     progress: Listener | None = None,
     stop: Callable[[], bool] | None = None,
+    shared: bool = False,
 ) -> int:
     """Give every document its vectors, oldest first; how many became ready.
 
@@ -236,11 +237,13 @@ def embed_pending(
         tenant: Only this tenant's documents; `None` for all.
         progress: Told after every batch and every document.
         stop: Asked between batches; True ends the work.
+        shared: Guidelines alone, for an embedder that is not to read what is a patient's.
 
     Raises:
         Unavailable: The embedder does not answer, or gives vectors of another size.
     """
     work_on = _Embedding(store, embedder, progress or (lambda _: None), stop or (lambda: False))
+    work_on.shared = shared
     ready, passed = 0, frozenset[tuple[str, str]]()
     while not work_on.ended():
         work = work_on.pick(tenant, passed)
@@ -261,10 +264,13 @@ class _Embedding:
     ) -> None:
         self.store, self.embedder, self.tell, self.ended = store, embedder, tell, ended
         self.model = embedder.id
+        self.shared = False
 
     def pick(self, tenant: str | None, passed: frozenset[tuple[str, str]]) -> Pending | None:
         return self.store.read_now(
-            lambda connection: next_pending(connection, self.model, tenant=tenant, skip=passed)
+            lambda connection: next_pending(
+                connection, self.model, tenant=tenant, skip=passed, shared=self.shared
+            )
         )
 
     def embed(self, work: Pending) -> bool:

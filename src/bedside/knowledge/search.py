@@ -57,6 +57,7 @@ class Knowledge:
     `outside` is an index that searches where knowledge has more vectors than memory is to hold;
     `None` leaves all of it to the snapshots. A patient's documents are always read from their rows.
     `folder` is where a large library lies loaded between processes (`knowledge.index.kept`).
+    `why_off` is what results say where `embedder` is `None`.
     """
 
     def __init__(
@@ -67,18 +68,24 @@ class Knowledge:
         clock: Clock,
         outside: Outside | None = None,
         folder: Path | None = None,
+        why_off: str = "no embedding model",
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
+        self._why_off = why_off
         self._outside = outside if embedder else None
         dim = embedder.dim if embedder else 1
         self.snapshots = Snapshots(model=embedder.id if embedder else None, dim=dim, folder=folder)
         self._words = Snapshots(model=None, dim=dim, folder=folder)
 
-    async def search(self, grant: Grant, need: SearchNeed) -> Hits:
+    async def search(
+        self, grant: Grant, need: SearchNeed, *, embedder: Embedder | None = None
+    ) -> Hits:
         """`search_now` in a thread."""
-        return await asyncio.to_thread(self.search_now, grant, need)
+        return await asyncio.to_thread(self.search_now, grant, need, embedder=embedder)
 
-    def search_now(self, grant: Grant, need: SearchNeed) -> Hits:
+    def search_now(
+        self, grant: Grant, need: SearchNeed, *, embedder: Embedder | None = None
+    ) -> Hits:
         """Passages for a query, inside the grant's scope.
 
         Shared knowledge: the tenant's own and that of `SHARED_TENANT`. Documents: those of the
@@ -86,7 +93,8 @@ class Knowledge:
         over (or, of documents, when nothing is found) bulk text comes: a patient's documents, or the
         beginnings of the guidelines that the query names. What did not serve is named in `degraded`.
         At most 8,000 characters: 2,000 of each patient's passage, cut at a sentence; a guideline's
-        passage whole or not at all.
+        passage whole or not at all. `embedder` embeds this question in place of the room's own: the
+        same model, asked in another way.
 
         Raises:
             AccessDenied: Documents are asked for without a patient in the grant.
@@ -104,7 +112,7 @@ class Knowledge:
         searching = seconds - min(_RESERVE_MS / 1000, seconds * _RESERVE_SHARE)
         lost = ""
         try:
-            found = within(searching, "search", lambda: self._searched(grant, need))
+            found = within(searching, "search", lambda: self._searched(grant, need, embedder))
         except (DeadlineExceeded, OutsideError) as error:
             lost = "search timed out" if isinstance(error, DeadlineExceeded) else "search failed"
             found = Hits(why_empty=lost, degraded=(lost,))
@@ -173,10 +181,10 @@ class Knowledge:
 
     # ---- the search itself ----------------------------------------------------------------------
 
-    def _searched(self, grant: Grant, need: SearchNeed) -> Hits:
+    def _searched(self, grant: Grant, need: SearchNeed, embedder: Embedder | None) -> Hits:
         meant = self._slips(grant, need)
         need = replace(need, query=respelt(need.query, meant))
-        question, degraded = self._embedded(need, self._question(grant, need))
+        question, degraded = self._embedded(need, self._question(grant, need), embedder)
         near = self._near(grant, need, question)
         if near is not None and near.found is None:
             question, degraded = replace(question, vector=None), (*degraded, near.why)
@@ -220,12 +228,14 @@ class Knowledge:
 
         return self._store.read_now(held)
 
-    def _embedded(self, need: SearchNeed, question: Question) -> tuple[Question, tuple[str, ...]]:
+    def _embedded(
+        self, need: SearchNeed, question: Question, asked: Embedder | None
+    ) -> tuple[Question, tuple[str, ...]]:
         if need.retriever == "lexical":
             return question, ()
         if self._embedder is None:
-            return question, ("dense search is off: no embedding model",)
-        embedder = self._embedder
+            return question, (f"dense search is off: {self._why_off}",)
+        embedder = asked or self._embedder
         seconds = need.deadline_ms / 1000 * _EMBED_SHARE
         try:
             rows = within(seconds, "dense", lambda: embedder.embed([question.spoken], kind="query"))

@@ -44,6 +44,8 @@ __all__ = [
 Kind = Literal["guideline", "document", "note"]
 _EMBEDDED = source.c.kind.in_(("guideline", "document", "note"))
 """What gets vectors."""
+_SHARED = and_(source.c.kind == "guideline", source.c.patient.is_(None))
+"""What of it may be embedded by somebody else's machine."""
 
 
 @value
@@ -270,23 +272,35 @@ def _lacks(model: str) -> ColumnElement[bool]:
     )
 
 
-def lacking(connection: Connection, model: str) -> int:
-    """How many documents of all tenants have chunks without a vector of the model; reads every chunk."""
-    query = select(func.count()).select_from(source).where(_EMBEDDED, _lacks(model))
+def lacking(connection: Connection, model: str, *, shared: bool = False) -> int:
+    """How many documents of all tenants have chunks without a vector of the model; reads every chunk.
+
+    `shared` counts guidelines alone.
+    """
+    which = _SHARED if shared else _EMBEDDED
+    query = select(func.count()).select_from(source).where(which, _lacks(model))
     return connection.execute(query).scalar_one()
 
 
 def next_pending(
-    connection: Connection, model: str, *, tenant: str | None, skip: frozenset[tuple[str, str]]
+    connection: Connection,
+    model: str,
+    *,
+    tenant: str | None,
+    skip: frozenset[tuple[str, str]],
+    shared: bool = False,
 ) -> Pending | None:
-    """The oldest document without all its vectors, `None` where none is left."""
+    """The oldest document without all its vectors, `None` where none is left.
+
+    `shared` looks at guidelines alone: nothing of a patient, and no note.
+    """
     columns = (source.c.tenant, source.c.id, source.c.revision, source.c.title, source.c.patient)
     # New documents are found by an index; only when there are none is every chunk looked at, for
     # vectors of a model that was replaced.
     for wanted in (source.c.state == "words", _lacks(model)):
         query = (
             select(*columns)
-            .where(_EMBEDDED, wanted)
+            .where(_SHARED if shared else _EMBEDDED, wanted)
             .order_by(source.c.created_at, source.c.id)
             .limit(len(skip) + 1)
         )

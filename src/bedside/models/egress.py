@@ -35,13 +35,15 @@ def allow(provider: str, *, route: Route, config: ModelsConfig) -> None:
         raise EgressRefused(provider)
 
 
-def statement(calls: Iterable[Ended], *, config: ModelsConfig) -> str:
+def statement(calls: Iterable[Ended], *, config: ModelsConfig, embedded: Iterable[str] = ()) -> str:
     """What left this machine in a turn, from the calls it made (failed ones included).
+
+    `embedded` are the remote providers that its question was sent to before, for its vector.
 
     "none", or the remote providers that text was sent to, in order, and whether direct
     identifiers were removed: "openrouter, identifiers removed", "openrouter and anthropic, full".
     """
-    names: list[str] = []
+    names: list[str] = list(dict.fromkeys(embedded))
     for call in calls:
         if call.outcome.startswith("skipped") or call.outcome in _NOTHING_SENT:
             continue

@@ -107,13 +107,18 @@ async def _waiting(engine: Engine, *, repair: bool) -> dict[str, Any]:
     if embedder is None:
         return _check("index", "every document is searchable by words; embeddings are switched off")
     model = str(embedder.id)
-    n = await engine.store.read(lambda c: lacking(c, model))
+    shared = bool(engine.texts.embedded_elsewhere)
+    n = await engine.store.read(lambda c: lacking(c, model, shared=shared))
     if n:
         return _check(
             "index",
             f"{n:,} of the documents by words only: a running server or worker makes their vectors",
         )
     said = "every document is searchable by words and vectors"
+    if shared:
+        said = (
+            "every guideline is searchable by words and vectors, patients' documents by words alone"
+        )
     others = chunk_vector.c.model != model
     if repair:
         gone = await engine.store.write(
@@ -184,7 +189,12 @@ def _embedder(engine: Engine) -> dict[str, Any]:
     if engine.settings.embedder == "none":
         return _check("embeddings", "switched off: search by words only")
     try:
-        return _check("embeddings", engine.texts.embedder_id())
+        said = engine.texts.embedder_id()
+        if to := engine.texts.embedded_elsewhere:
+            how = engine.models.egress.deidentify
+            said += f"; guidelines and questions go to {to}, identifiers "
+            said += "removed from questions" if how else "kept"
+        return _check("embeddings", said)
     except BedsideError as error:
         return _check("embeddings", str(error), ok=False)
 

@@ -6,7 +6,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from bedside.context.tokens import o200k
 from bedside.core.access import Grant
 from bedside.core.clock import Clock
-from bedside.core.errors import BadInput, BedsideError, NotFound, OutsideError
+from bedside.core.errors import BadInput, BedsideError, EgressRefused, NotFound, OutsideError
 from bedside.core.ids import PatientId
 from bedside.knowledge.index.protocol import VectorIndex
 from bedside.knowledge.ingest import (
@@ -29,18 +30,26 @@ from bedside.knowledge.ingest import (
     ingest,
 )
 from bedside.knowledge.near import Outside
-from bedside.knowledge.needs import Filters, Hit, Hits, SearchNeed
+from bedside.knowledge.needs import Filters, Hits, SearchNeed
 from bedside.knowledge.parse import Parsed, parse
 from bedside.knowledge.parse.apart import parse_apart
 from bedside.knowledge.search import Knowledge
+from bedside.models.config import ModelsConfig
+from bedside.models.egress import statement
+from bedside.models.identifiers import Veil
 from bedside.record import documents as uploads
 from bedside.record.guess import Guess, guess
 from bedside.settings import Settings
 from bedside.storage import access
+from bedside.storage.secret import kept_secret
 from bedside.storage.store import Store
 from bedside.storage.tables.source import chunk, source
 from bedside.wiring.ask import Who
-from bedside.wiring.embedding import make_embedder
+from bedside.wiring.embedding import Elsewhere, Sent, make_embedder
+from bedside.wiring.models import models_config, spoken_of
+from bedside.wiring.names import Names
+from bedside.wiring.records import known_of
+from bedside.wiring.texts_json import ending_of, hit_json, labels_of
 from bedside.wiring.vectors import load_client, make_outside
 
 __all__ = ["Tell", "Texts", "documents_in"]
@@ -49,6 +58,9 @@ Tell = Callable[[str, int, int], None]
 """Progress for a person: what, how many done, of how many."""
 
 SECONDS_BETWEEN_LOOKS = 2.0
+_MOST_SECONDS_BETWEEN_LOOKS = 256.0
+"""How far the looks part while the embedder does not answer: each time twice as far."""
+_BY_WORDS = "by words alone: the embedder is not on this machine"
 
 
 class Texts:
@@ -59,16 +71,34 @@ class Texts:
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
         self._loaded: set[str] = set()
+        self._names = Names()
         load_client(settings)  # now: it takes seconds, and a search has a deadline
 
     @cached_property
+    def _models(self) -> ModelsConfig:
+        return models_config(self._settings, secret=kept_secret(self._store, "veil"))
+
+    @cached_property
+    def _made(self) -> tuple[Any, EgressRefused | None]:
+        try:
+            made = make_embedder(self._settings, config=self._models, clock=self._clock)
+        except EgressRefused as error:  # as with models: nothing is sent, and the work goes on
+            return None, error
+        return made, None
+
+    @property
     def _embedder(self) -> Any:
-        return make_embedder(self._settings)
+        return self._made[0]
 
     @property
     def embedder(self) -> Any:
         """The embedder of the settings, shared by every room; `None` where it is switched off."""
         return self._embedder
+
+    @property
+    def embedded_elsewhere(self) -> str:
+        """The provider that guidelines and questions are sent to for their vectors; "" for none."""
+        return self._embedder.provider if isinstance(self._embedder, Elsewhere) else ""
 
     @cached_property
     def outside(self) -> Outside | None:
@@ -88,10 +118,19 @@ class Texts:
             clock=self._clock,
             outside=self.outside,
             folder=self._settings.cache / "knowledge",
+            why_off=f"{self._made[1].provider} is not in egress.allow"
+            if self._made[1]
+            else "no embedding model",
         )
 
     def embedder_id(self) -> str:
-        """The embedding model's id; loads it, so that a broken one shows."""
+        """The embedding model's id; loads it, so that a broken one shows.
+
+        Raises:
+            EgressRefused: It is remote, and its provider is not in `egress.allow`.
+        """
+        if self._made[1] is not None:
+            raise self._made[1]
         if self._embedder is None:
             return "switched off"
         if hasattr(self._embedder, "warm"):
@@ -127,9 +166,40 @@ class Texts:
 
     # ---- search
 
-    async def search_need(self, need: SearchNeed, grant: Grant) -> Hits:
-        """Meet a search need inside the grant's scope."""
-        return await self._knowledge.search(grant, need)
+    async def search_need(
+        self, need: SearchNeed, grant: Grant, *, sent: Sent | None = None
+    ) -> Hits:
+        """Meet a search need inside the grant's scope.
+
+        Where the embedder is elsewhere, a question about guidelines goes there without its direct
+        identifiers, and `sent` notes it; without a `sent` nothing goes. A patient's documents are
+        searched by words alone: they have no vectors of it.
+        """
+        elsewhere = self._embedder
+        if need.retriever == "lexical" or not isinstance(elsewhere, Elsewhere):
+            return await self._knowledge.search(grant, need)
+        if need.corpus == "documents":
+            found = await self._knowledge.search(grant, replace(need, retriever="lexical"))
+            return replace(found, degraded=(*found.degraded, _BY_WORDS))
+        if sent is None:
+            return await self._knowledge.search(grant, need)
+        hide = await self._hiding(grant)
+        return await self._knowledge.search(grant, need, embedder=elsewhere.asking(hide, sent))
+
+    async def _hiding(self, grant: Grant) -> Callable[[str], str]:
+        """Takes out what `egress.identifiers` says: what the gateway of models takes out."""
+        egress = self._models.egress
+        if not egress.deidentify:
+            return str
+        known = await self._store.read(
+            lambda c: known_of(c, grant.tenant, grant.patient, self._names)
+        )
+
+        def hide(text: str) -> str:
+            veil = Veil((*known.veil, *spoken_of(known.others, text)), key=egress.secret)
+            return veil.hide(text)
+
+        return hide
 
     async def bulk(self, need: SearchNeed, grant: Grant) -> Hits:
         """What serves when search does not answer: bulk text of the need's own scope."""
@@ -165,14 +235,16 @@ class Texts:
             deadline_ms=self._settings.search_deadline_ms,
         )
         await self.load(need, grant)
-        found = await self._knowledge.search(grant, need)
+        sent = Sent()
+        found = await self.search_need(need, grant, sent=sent)
         return {
-            "hits": [_hit(hit) for hit in found.hits],
+            "hits": [hit_json(hit) for hit in found.hits],
             "removed_by_filter": dict(found.removed_by_filter),
             "degraded": list(found.degraded),
             "why_empty": found.why_empty,
             "read_as": [{"written": word, "read": other} for word, other in found.read_as],
             "in_no_passage": list(found.in_no_passage),
+            "egress": statement((), config=self._models, embedded=sent.tell()),
         }
 
     # ---- knowledge in
@@ -201,7 +273,7 @@ class Texts:
         meta: Mapping[str, Any],
         progress: Tell | None,
     ) -> dict[str, Any]:
-        labels = _labels(meta)
+        labels, to = labels_of(meta), self.embedded_elsewhere
 
         def work() -> IngestReport:
             return ingest(
@@ -233,6 +305,7 @@ class Texts:
             "rejected": [{"path": r.path, "reason": r.reason} for r in report.rejected],
             "ids": list(report.ids),
             "warnings": list(report.warnings),
+            "egress": f"{to}, full" if to else "none",
         }
 
     async def remove(self, document: str, who: Who) -> dict[str, Any]:
@@ -370,7 +443,7 @@ class Texts:
             body = await self._store.read(
                 lambda c, grant=grant, ident=ident: uploads.content_of(c, grant, ident)
             )
-            name = made.file_name or f"{made.id}{_ending(made.media_type)}"
+            name = made.file_name or f"{made.id}{ending_of(made.media_type)}"
             try:
                 text = await asyncio.to_thread(
                     parse, body, name=name, media_type=made.media_type or None
@@ -430,7 +503,11 @@ class Texts:
     def _embed(self, tell: Callable[[Progress], None]) -> int:
         with self._embedding:
             ready = embed_pending(
-                self._store, self._embedder, progress=tell, stop=self._stopping.is_set
+                self._store,
+                self._embedder,
+                progress=tell,
+                stop=self._stopping.is_set,
+                shared=bool(self.embedded_elsewhere),
             )
             if self.outside is not None:
                 self.outside.follower.catch_up(stop=self._stopping.is_set)
@@ -438,14 +515,16 @@ class Texts:
 
     async def keep_embedding(self) -> None:
         """Make vectors whenever some are missing, until the process ends."""
+        wait = SECONDS_BETWEEN_LOOKS
         while not self._stopping.is_set():
             try:
                 await self.embed_waiting()
-            except OutsideError:
-                pass  # shown by doctor and by every search as "vectors not ready"; tried again
+                wait = SECONDS_BETWEEN_LOOKS
+            except OutsideError:  # shown by doctor and by every search as "vectors not ready"
+                wait = min(2 * wait, _MOST_SECONDS_BETWEEN_LOOKS)
             except BedsideError:
                 return  # no model is installed: words serve, and every search says so
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(wait)
 
     def close(self) -> None:
         """Stop background work at its next batch, and let go of the index once it has stopped."""
@@ -511,50 +590,3 @@ def _told(progress: Tell | None) -> Callable[[Progress], None]:
             progress(what, step.done, step.total)
 
     return tell
-
-
-def _labels(meta: Mapping[str, Any]) -> Labels:
-    def names(key: str) -> tuple[str, ...]:
-        given = meta.get(key) or ()
-        parts = given.split(",") if isinstance(given, str) else given
-        return tuple(part.strip() for part in parts if part.strip())
-
-    published = meta.get("published")
-    return Labels(
-        id=meta.get("id") or "",
-        title=meta.get("title") or "",
-        specialty=meta.get("specialty") or "",
-        type=meta.get("type") or "",
-        conditions=names("conditions"),
-        drugs=names("drugs"),
-        published=date.fromisoformat(published) if published else None,
-        supersedes=meta.get("supersedes") or "",
-    )
-
-
-def _hit(hit: Hit) -> dict[str, Any]:
-    return {
-        "rank": hit.rank,
-        "score": hit.score if hit.via == "search" else None,  # bulk text is not scored
-        "document_id": hit.span.source.id,
-        "document": hit.span.source.title,
-        "section": hit.span.source.section or hit.prefix.strip("[] "),
-        "chunk_id": hit.chunk_id,
-        "start": hit.span.start,
-        "end": hit.span.end,
-        "text": hit.text,
-        "date": hit.span.source.dated.isoformat() if hit.span.source.dated else None,
-        "superseded": hit.span.source.superseded,
-        "similarity": hit.similarity,
-        "lexical": hit.lexical,
-    }
-
-
-def _ending(media_type: str) -> str:
-    return {
-        "application/pdf": ".pdf",
-        "text/html": ".html",
-        "text/markdown": ".md",
-        "image/png": ".png",
-        "image/jpeg": ".jpg",
-    }.get(media_type, ".txt")

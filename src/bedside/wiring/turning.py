@@ -50,6 +50,7 @@ from bedside.wiring.ask import Who
 from bedside.wiring.cases import may_work
 from bedside.wiring.checks import gate_with
 from bedside.wiring.corrections import correction_of, learn
+from bedside.wiring.embedding import Sent
 from bedside.wiring.flows import BUILT_IN, flow_named
 from bedside.wiring.hints import hearer, hears_hints
 from bedside.wiring.hot import HotData
@@ -145,6 +146,7 @@ class Turning:
                 self.store, self.memory, who, self.clock, patient=request.patient
             )
             pinned = replace(pinned, data={**(pinned.data or {}), **noted})
+        sent = Sent()
         ledger: Ledger[Any] = Ledger(
             self.store,
             flow=flow,
@@ -153,10 +155,10 @@ class Turning:
             actor=who.actor,
             pinned=pinned,
             new_id=_new_id,
-            egress=lambda calls: statement(calls, config=config),
+            egress=lambda calls: statement(calls, config=config, embedded=sent.tell()),
             check_patient=records.check_patient,
         )
-        services = self._services(ledger, known, gateway)
+        services = self._services(ledger, known, gateway, sent)
 
         def chain(asked: TurnRequest, opened: Opened[Any]) -> Sequence[Flow[Any]]:
             return flow.chain(asked, opened) if flow.chain is not None else (flow,)
@@ -190,11 +192,14 @@ class Turning:
         if flow.observers:
             self._afterwards(str(result.turn))
 
-    def _services(self, ledger: Any, known: records.Known, gateway: Any) -> Services[Any]:
+    def _services(
+        self, ledger: Any, known: records.Known, gateway: Any, sent: Sent | None = None
+    ) -> Services[Any]:
+        """What a turn works with. `sent` notes where its questions are embedded; `None`: nowhere else."""
         return Services(
             store=ledger,
             models=Routed(gateway, veil=known.veil, exempt=known.synthetic, others=known.others),
-            gather=self._sources().gather,
+            gather=self._sources(sent).gather,
             gate=gate_with(known.others),
             clock=self.clock,
         )
@@ -245,10 +250,10 @@ class Turning:
 
     @cached_property
     def memory(self) -> Memory:
-        """What persons said before, found by words and meaning."""
+        """What persons said before, found by words and meaning; by words where the embedder is elsewhere."""
         return Memory(
             self.store,
-            embedder=self.texts.embedder,
+            embedder=None if self.texts.embedded_elsewhere else self.texts.embedder,
             clock=self.clock,
             count=counter("o200k_base"),
         )
@@ -366,7 +371,10 @@ class Turning:
             "unreviewed": "on" if settings.unreviewed_content or unreviewed else "off",
         }
 
-    def _sources(self) -> Sources:
+    def _sources(self, sent: Sent | None) -> Sources:
+        async def search(need: SearchNeed, grant: Grant) -> Any:
+            return await self.texts.search_need(need, grant, sent=sent)
+
         async def record(need: RecordNeed, grant: Grant) -> Any:
             as_of = self.clock.now().date()
             return await self.store.read(
@@ -398,7 +406,7 @@ class Turning:
             readers={
                 CaseUploads: case_uploads,
                 RecordNeed: record,
-                SearchNeed: self.texts.search_need,
+                SearchNeed: search,
                 NoteNeed: note,
                 RecallNeed: recall,
                 NotesNeed: notes,
