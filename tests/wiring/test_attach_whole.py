@@ -80,7 +80,8 @@ def attach(home: Path, *, at: int, what: Callable[[], None]) -> int:
     store.left = at
     texts = Texts(settings=settings, store=store, clock=SystemClock())
     try:
-        asyncio.run(texts.attach(grant, [("letter.txt", LETTER)]))
+        read = asyncio.run(texts.read_files([("letter.txt", LETTER)]))
+        asyncio.run(texts.attach(grant, read))
     finally:
         texts.close()
         store.close()
