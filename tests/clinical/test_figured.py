@@ -46,6 +46,7 @@ def test_a_figure_outside_the_range_of_adults_suggests_what_it_is_called(
         "glucose 5.4",
         "glucose 30",  # very low in mg/dL, very high in mmol/L
         "vitamin K 10 mg",
+        "vitamin K 10 for warfarin",
         "tsh in 7 weeks",
         "tsh 7 weeks after the change",
         "SpO2 88-92 in COPD",

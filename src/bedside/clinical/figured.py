@@ -18,6 +18,7 @@ from bedside.language.quantities import Quantity, quantities
 __all__ = ["Figured", "figured"]
 
 _BETWEEN = re.compile(r"\+?\s?(?:(?:is|of|was|at|now)\s)?[:=<>]?\s?", re.IGNORECASE)
+_VITAMIN = re.compile(r"\bvitamin[\s-]*\Z", re.IGNORECASE)
 _ADULT = 40
 _NEAR = 2
 """A figure without a unit is in the range's own unit where it is at most so many times beside it."""
@@ -49,6 +50,8 @@ def figured(text: str) -> tuple[Figured, ...]:
         quantity = written.get(match.end()) if match else None
         if quantity is None or quantity.joint not in {"", "/"}:
             continue
+        if mention.weak and _VITAMIN.search(text, max(0, mention.start - 10), mention.start):
+            continue  # "vitamin K 2" is no potassium
         ranges = [_ranges(key) for key in mention.keys]
         if quantity.unit and not any(flag(quantity.low, quantity.unit, row) for row in ranges[0]):
             continue
