@@ -45,8 +45,8 @@ __all__ = [
 ]
 
 _AT_ONCE = 32
-_MOST_NAMED = 5
 """Chunks embedded between two writes; what a kill can cost."""
+_MOST_NAMED = 5
 
 
 @value
