@@ -200,3 +200,20 @@ def test_every_dose_of_a_vaccine_is_told_with_its_date(record):
 def test_a_year_that_names_an_event_is_not_left_out_of_what_is_beside_the_event(text, start, end):
     (window,) = parse(text, today=TODAY).windows
     assert (window.start, window.end) == (start, end)
+
+
+def test_a_vaccination_written_down_as_a_procedure_is_recorded(record):
+    name = "Vaccination for diphtheria, pertussis, and tetanus"
+    record.add(
+        "procedures",
+        f"{name}: done 21 Feb 2017 (completed; for Normal pregnancy)",
+        name,
+        day="2017-02-21",
+        status="completed",
+    )
+    assert "21 Feb 2017" in told("whooping cough jab in pregnancy, when", record.build())
+    ruled = COPILOT.answer(turn("has she had a tetanus shot?", record.build()))
+    assert ruled is not None
+    assert "none of the immunizations" in ruled.text or "no immunizations" in ruled.text
+    assert "Related entries" in ruled.text
+    assert "21 Feb 2017" in ruled.text

@@ -87,6 +87,8 @@ def _fetched(query: Query) -> tuple[Category, ...]:
     more: tuple[Category, ...] = ()
     if query.topic == "medications" and query.entity is not None:
         more = ("conditions", "procedures") if query.entity.kind == "drug_class" else ()
+    if query.topic == "immunizations" and query.entity is not None:
+        more = ("procedures",)  # "Vaccination for diphtheria, pertussis, and tetanus"
     if query.anchor is not None:
         more = ("timeline", "medications", "conditions", "procedures")
     elif query.ask in {"for", "why", "why_end"}:
@@ -175,7 +177,7 @@ def _with_entities(intent: Intent, parsed: Parsed) -> Intent:
         "drug_class": ("medications", "allergies", "conditions", "observations", "insights"),
         "condition": ("conditions", "procedures", "medications", "observations", "careplans"),
         "procedure": ("procedures", "reports", "observations"),
-        "vaccine": ("immunizations",),
+        "vaccine": ("immunizations", "procedures"),
         "allergen": ("allergies",),
     }
     more: list[Category] = [cat for entity in parsed.entities for cat in kinds[entity.kind]]

@@ -30,7 +30,7 @@ from bedside.flows.copilot.lexicon import (
     tokenise,
 )
 from bedside.flows.copilot.query import Entity
-from bedside.record.needs import Fact
+from bedside.record.needs import Fact, RecordFacts
 
 __all__ = [
     "analyte_key",
@@ -50,6 +50,7 @@ __all__ = [
     "record_lexicon",
     "scores_in",
     "shown_name",
+    "vaccinations",
 ]
 
 _NAMED_CATEGORIES = {
@@ -469,6 +470,16 @@ def matching(entity: Entity, facts: Iterable[Fact]) -> list[Fact]:
         for fact in facts
         if _any_phrase(known.record, words := _words_of(fact))
         and not _any_phrase(known.without, words)
+    ]
+
+
+def vaccinations(entity: Entity, record: RecordFacts) -> list[Fact]:
+    """A vaccine's entries, newest first: given, or written down as a procedure."""
+    done = [fact for fact in record.of("procedures") if "vaccin" in fact.name.lower()]
+    return [
+        fact
+        for fact in matching(entity, record.facts)
+        if fact.category == "immunizations" or fact in done
     ]
 
 

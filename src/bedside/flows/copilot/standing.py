@@ -12,6 +12,7 @@ from bedside.flows.copilot.names import (
     nearby,
     panel_members,
     shown_name,
+    vaccinations,
 )
 from bedside.flows.copilot.query import Entity
 from bedside.flows.copilot.tools.allergies import allergy_line, named_in, warn_of_alert
@@ -155,10 +156,12 @@ def _event(entity: Entity, record: RecordFacts, sheet: Sheet) -> None:
         "drug_class": record.of("medications"),
         "condition": record.of("conditions"),
         "procedure": (*record.of("procedures"), *record.of("reports")),
-        "vaccine": record.of("immunizations"),
         "allergen": record.of("allergies"),
     }
-    found = matching(entity, pools.get(entity.kind, ()))
+    vaccine = entity.kind == "vaccine"
+    found = (
+        vaccinations(entity, record) if vaccine else matching(entity, pools.get(entity.kind, ()))
+    )
     name = thing_name(entity)
     if not found:
         told = any(line.lower().startswith(entity.said) for line in sheet.lines)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from bedside.clinical.vocabulary import expand
 from bedside.flows.copilot.lexicon import results_by
-from bedside.flows.copilot.names import group_name, matching, nearby
+from bedside.flows.copilot.names import group_name, matching, nearby, vaccinations
 from bedside.flows.copilot.query import Entity, Query
 from bedside.flows.copilot.tools.readings import readings_of
 from bedside.flows.copilot.tools.sheet import (
@@ -177,6 +177,8 @@ def _related(query: Query, entity: Entity, record: RecordFacts) -> list[Fact]:
     if query.topic == "medications" and entity.kind == "drug_class":
         problems = record.of("conditions")
         return _distinct([fact for fact in problems if entity.key in fact.name.lower()])[:3]
+    if query.topic == "immunizations":
+        return _distinct(vaccinations(entity, record))[:3]
     if query.topic == "procedures":
         return _distinct(nearby(entity, record.of("procedures")))[:3]
     return []
