@@ -36,9 +36,9 @@ class Hung(Knowledge):
 
     gate: threading.Event
 
-    def _searched(self, grant, need):
+    def _searched(self, grant, need, embedder):
         self.gate.wait(timeout=30)
-        return super()._searched(grant, need)
+        return super()._searched(grant, need, embedder)
 
 
 @pytest.fixture
