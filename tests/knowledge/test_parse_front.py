@@ -75,3 +75,15 @@ def test_the_fields_of_a_real_page_are_texts() -> None:
         "source": "https://example.org/a-1/",
         "scraped_date": "2025-07-22 12:52:13 UTC",
     }
+
+
+@pytest.mark.parametrize("written", ["3 May 2024", "May 3, 2024", "3rd May 2024", "2024-05-03"])
+def test_a_date_in_words_is_the_day_that_it_names(written: str) -> None:
+    found = read_front_matter(f"---\ndate: {written}\n---\n", name="a.md")
+    assert found == {"published": "2024-05-03"}
+
+
+@pytest.mark.parametrize("written", ["last week", "03/05/2024", "May 2024", "31 February 2024"])
+def test_what_names_no_one_day_is_refused(written: str) -> None:
+    with pytest.raises(BadInput, match="publication date"):
+        read_front_matter(f"---\ndate: {written}\n---\n", name="a.md")

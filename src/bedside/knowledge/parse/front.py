@@ -7,6 +7,7 @@ from datetime import date, datetime
 
 from bedside.core.errors import BadInput
 from bedside.core.yaml_text import read_yaml
+from bedside.language.dates import dates
 
 __all__ = ["read_front_matter"]
 
@@ -48,13 +49,21 @@ def read_front_matter(block: str, *, name: str) -> dict[str, object]:
         else:
             fields[field] = entry
     if published := str(fields.get("published") or "").strip():
-        try:
-            fields["published"] = date.fromisoformat(published[:10]).isoformat()
-        except ValueError as error:
+        fields["published"] = _day(published, name).isoformat()
+    return fields
+
+
+def _day(written: str, name: str) -> date:
+    """The one day that is written: "2024-05-03", "3 May 2024". A day that two readings fit is none."""
+    try:
+        return date.fromisoformat(written[:10])
+    except ValueError:
+        found = dates(written)
+        if len(found) != 1 or len(found[0].days) != 1:
             raise BadInput(
                 name, why="its publication date is not a date", do="Write it as YYYY-MM-DD."
-            ) from error
-    return fields
+            ) from None
+        return found[0].days[0]
 
 
 _LINE = re.compile(
