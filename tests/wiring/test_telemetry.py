@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bedside.core.errors import InvalidArgument
 from bedside.wiring.telemetry import Telemetry, telemetry_to
 
 BODY = {
@@ -84,6 +85,11 @@ def test_no_attribute_holds_text_of_the_patient(spans):
 
 def test_without_an_address_nothing_is_sent():
     assert telemetry_to("", clock=Clock()) is None
+
+
+def test_what_is_no_address_is_named():
+    with pytest.raises(InvalidArgument, match="BEDSIDE_OTLP_ENDPOINT"):
+        telemetry_to("http://[", clock=Clock())
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1/traces", "/my/own"])

@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_i
 
 from bedside import __version__
 from bedside.core.clock import Clock
-from bedside.core.errors import MissingExtra
+from bedside.core.errors import InvalidArgument, MissingExtra
 
 __all__ = ["Telemetry", "telemetry_to"]
 
@@ -133,6 +133,7 @@ def telemetry_to(endpoint: str, *, clock: Clock) -> Telemetry | None:
     An address without a path is a collector's: traces go to its `/v1/traces`.
 
     Raises:
+        InvalidArgument: what is set is no address.
         MissingExtra: an address is set and the exporter is not installed.
     """
     if not endpoint:
@@ -141,6 +142,12 @@ def telemetry_to(endpoint: str, *, clock: Clock) -> Telemetry | None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ImportError:
         raise MissingExtra("Sending traces over OTLP", extra="otlp") from None
-    if urlsplit(endpoint).path in {"", "/"}:
+    try:
+        path = urlsplit(endpoint).path
+    except ValueError:
+        raise InvalidArgument(
+            "BEDSIDE_OTLP_ENDPOINT", found=endpoint, want="an address: http://collector:4318"
+        ) from None
+    if path in {"", "/"}:
         endpoint = f"{endpoint.rstrip('/')}/v1/traces"
     return Telemetry(OTLPSpanExporter(endpoint=endpoint), clock=clock)
