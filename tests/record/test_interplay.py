@@ -8,48 +8,23 @@ import pytest
 
 from bedside.record.insights import priorities
 
-PATIENT = {
-    "resourceType": "Patient",
-    "id": "p1",
-    "name": [{"text": "Ada Example"}],
-    "gender": "female",
-    "birthDate": "1990-03-04",
-}
+from .entries import PATIENT as SOMEBODY
+from .entries import about, lab, state
+
+PATIENT = {**SOMEBODY, "birthDate": "1990-03-04"}
 PAIRS = {"drug_drug", "drug_condition", "combination"}
 
 
 def drug(ident, name, since="2026-10-01", status="active"):
-    return {
-        "resourceType": "MedicationRequest",
-        "id": ident,
-        "status": status,
-        "subject": {"reference": "Patient/p1"},
-        "medicationCodeableConcept": {"text": name},
-        "authoredOn": since,
-    }
+    return about("MedicationRequest", ident, name, status=status, authoredOn=since)
 
 
 def problem(ident, name, since="2026-06-01", status="active"):
-    return {
-        "resourceType": "Condition",
-        "id": ident,
-        "clinicalStatus": {"coding": [{"code": status}]},
-        "subject": {"reference": "Patient/p1"},
-        "code": {"text": name},
-        "onsetDateTime": since,
-    }
+    return about("Condition", ident, name, clinicalStatus=state(status), onsetDateTime=since)
 
 
 def reading(ident, name, loinc, figure, unit, day="2026-11-16"):
-    return {
-        "resourceType": "Observation",
-        "id": ident,
-        "status": "final",
-        "code": {"text": name, "coding": [{"system": "http://loinc.org", "code": loinc}]},
-        "subject": {"reference": "Patient/p1"},
-        "effectiveDateTime": day,
-        "valueQuantity": {"value": figure, "unit": unit},
-    }
+    return lab(ident, name, figure, unit, day=day, loinc=loinc)
 
 
 @pytest.fixture
@@ -114,12 +89,12 @@ def test_two_of_a_kind_are_told_once_with_both(together):
 
 
 @pytest.mark.parametrize(
-    ("state", "told"), [("active", True), ("resolved", False)], ids=["open", "over"]
+    ("status", "told"), [("active", True), ("resolved", False)], ids=["open", "over"]
 )
-def test_a_medicine_in_an_open_problem_is_told(together, state, told):
+def test_a_medicine_in_an_open_problem_is_told(together, status, told):
     # NSAID class label, warnings: heart failure
     record = together(
-        drug("n", "Naproxen 250 mg oral tablet"), problem("h", "Heart failure", status=state)
+        drug("n", "Naproxen 250 mg oral tablet"), problem("h", "Heart failure", status=status)
     )
     assert any(one.kind == "drug_condition" for one in record.insights) is told
 
