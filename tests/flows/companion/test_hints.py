@@ -47,7 +47,7 @@ class Pointing:
 
 def opened(home: Path, **environ: str) -> House:
     house = House(home, BEDSIDE_EMBEDDER="local", **environ)
-    vars(house.engine.texts)["_embedder"] = Pointing()
+    vars(house.engine.texts)["_made"] = (Pointing(), None)
     return house
 
 
