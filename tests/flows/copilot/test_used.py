@@ -10,6 +10,7 @@ import pytest
 
 from bedside.flows.copilot import COPILOT
 from bedside.flows.copilot.reading import parse
+from bedside.record.needs import RecordNeed
 
 _spec = importlib.util.spec_from_file_location("cases", Path(__file__).with_name("conftest.py"))
 cases = importlib.util.module_from_spec(_spec)
@@ -36,6 +37,7 @@ TODAY = date(2026, 11, 22)
         "did she have hypertension in 2012",
         "last dose of metformin",  # when it was taken
         "how many cigarettes",
+        "coil from 2016 - has it been taken out?",  # the end of what was put in
         "fasting glucose last time?",
         "corrected calcium",
         "furosemide level",
@@ -159,7 +161,7 @@ def test_a_figure_for_a_letter_is_no_summary_of_the_patient(chart):
 
 def test_the_writer_tells_the_highest_and_the_lowest_of_what_is_asked_for(chart):
     text = told("top eGFR while she was still working", chart.build())
-    assert "- the highest: 147.7 mL/min/{1.73_m2} on 8 Jun 2015" in text
+    assert "- the highest of all, whatever the time: 147.7 mL/min/{1.73_m2} on 8 Jun" in text
     assert "the lowest" not in text
     text = told("worst eGFR we've had", chart.build())
     assert "- the lowest: 77.4 mL/min/{1.73_m2} on 7 Dec 2015" in text
@@ -217,3 +219,21 @@ def test_a_vaccination_written_down_as_a_procedure_is_recorded(record):
     assert "none of the immunizations" in ruled.text or "no immunizations" in ruled.text
     assert "Related entries" in ruled.text
     assert "21 Feb 2017" in ruled.text
+
+
+@pytest.mark.parametrize(
+    "text", ["next of kin contact no.?", "when did he arrest, and how old was he then"]
+)
+def test_the_persons_own_data_are_not_told_for_somebody_elses_or_another_time(record, text):
+    record.add("demographics", "Contact: phone 617 555 0147", "Contact", group="contact")
+    said = told(text, record.build())
+    assert "617 555 0147" not in said
+    assert "years old" not in said
+
+
+def test_a_word_is_looked_for_in_the_whole_record_before_it_is_called_unmatched(record):
+    record.lab("Ferritin", "2276-4", "12", "ng/mL", "2020-01-01")
+    record.add("reports", "Panel: report, recorded 2 Feb 2010", "Panel")  # "cord" in "recorded"
+    view = turn("what level is her cord lesion, complete or incomplete?", record.build())
+    wide = [one for one in view.gathered if isinstance(one, RecordNeed) and not one.limits]
+    assert "conditions" in wide[0].categories

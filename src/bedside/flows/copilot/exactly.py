@@ -21,6 +21,9 @@ __all__ = ["tell_level", "tell_of_time", "tell_person_and_visits"]
 
 _MOST_READINGS = 6
 _FEWEST = 2
+_EITHER = {"worst", "best"}
+_OWN_ALONE = {"age", "address", "phone"}
+"""What a word that is not understood may turn to somebody else, or to another time."""
 _LEVEL = r"\W+(?:level|concentration|trough)s?\b"
 
 
@@ -30,6 +33,8 @@ def tell_person_and_visits(
     """The person's data and the visits that the question names; True where there is either."""
     before = len(sheet.lines)
     for field in parsed.fields:
+        if field in _OWN_ALONE and parsed.unknown:
+            continue  # "next of kin contact number", "when did he arrest, and how old was he then"
         answer_person(Query(topic="person", ask="field", field=field), record, sheet, today=today)
     looked = not record.total or "timeline" in dict(record.total)
     for visit in parsed.visits if looked else ():
@@ -84,20 +89,25 @@ def tell_of_time(entity: Entity, parsed: Parsed, record: RecordFacts, sheet: She
 
 def _extremes(parsed: Parsed) -> set[str]:
     """Which of the highest and the lowest are asked for; the worst may be either."""
-    if {"worst", "best"} & set(parsed.unknown):
+    if _EITHER & set(parsed.unknown):
         return {"highest", "lowest"}
     return {"highest", "lowest"} & set(parsed.asks)
 
 
 def _tell_extreme(readings: Sequence[Reading], parsed: Parsed, sheet: Sheet) -> None:
-    """The highest or lowest of the readings, where the question asks for one."""
+    """The highest or lowest of the readings, where the question asks for one.
+
+    A word that is not understood may bound it ("top systolic since she turned ten"): then it is
+    called the highest of all readings, whatever their time.
+    """
+    of_all = " of all, whatever the time" if set(parsed.unknown) - _EITHER else ""
     figures = [(one.value, one) for one in readings if one.value is not None]
     if len(figures) != len(readings) or len(figures) < _FEWEST or len(units_of(readings)) > 1:
         return
     for ask, choose in (("highest", max), ("lowest", min)):
         if ask in _extremes(parsed):
             found = choose(figures, key=lambda row: row[0])[1]
-            sheet.say(f"- the {ask}: {found.dated} {sheet.cite(found.fact)}")
+            sheet.say(f"- the {ask}{of_all}: {found.dated} {sheet.cite(found.fact)}")
 
 
 def tell_level(entity: Entity, text: str, sheet: Sheet) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from bedside.core.turn import Got, Need, Plan, TurnRequest
 from bedside.core.value import value
 from bedside.flows.copilot.following import questions_before
-from bedside.flows.copilot.intents import Intent, classify
+from bedside.flows.copilot.intents import FULL, Intent, classify
 from bedside.flows.copilot.lexicon import Lexicon, is_plain
 from bedside.flows.copilot.modes import mode_of
 from bedside.flows.copilot.names import bearing_on, classes_of, matching, record_lexicon
@@ -306,7 +306,8 @@ def again(view: View[Nothing]) -> tuple[Need[Any], ...]:
     parsed = parsed_of(view)
     record = facts_of(view)
     if first is not None and record is not None and first.limits and _unmet(parsed, record):
-        return (RecordNeed(name="record whole", categories=first.categories, limits=False),)
+        every = tuple(dict.fromkeys((*first.categories, *FULL)))  # "what level is the lesion"
+        return (RecordNeed(name="record whole", categories=every, limits=False),)
     if first is None or not parsed.queries:
         return ()
     intent = classify(view.request.text, parsed)
@@ -335,7 +336,9 @@ def _unmet(parsed: Parsed, record: RecordFacts) -> bool:
         return False
     words = [word for word in parsed.unknown if len(word) >= _TELLING and not is_plain(word)]
     return bool(words) and not any(
-        word in fact.line.lower() for word in words for fact in record.facts
+        re.search(rf"(?<!\w){re.escape(word)}", fact.line.lower())  # "cord" is not in "recorded"
+        for word in words
+        for fact in record.facts
     )
 
 

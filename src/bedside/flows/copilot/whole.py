@@ -163,7 +163,8 @@ def _own_words(view: View[Nothing], parsed: Parsed) -> list[str]:
 def _having(words: Sequence[str], record: RecordFacts) -> list[Fact]:
     """The entries that have one of the words, or what an abbreviation among them stands for.
 
-    A word of four letters or more may begin a longer one; a shorter one stands alone.
+    A word of four letters or more may begin a longer one; a shorter one stands alone. The person's
+    own data are no entry: "next of kin contact" is nobody's number that is told there.
     """
     meant = [one.replacement.lower() for one in expand(" ".join(words))]
     meant = [one for one in meant if len(one) > _ABBREVIATED]
@@ -171,7 +172,11 @@ def _having(words: Sequence[str], record: RecordFacts) -> list[Fact]:
         re.compile(rf"(?<!\w){re.escape(one)}" + ("" if len(one) >= _BEGINS else r"(?!\w)"))
         for one in (*words, *meant)
     ]
-    return [fact for fact in record.facts if any(one.search(fact.line.lower()) for one in forms)]
+    return [
+        fact
+        for fact in record.facts
+        if fact.category != "demographics" and any(one.search(fact.line.lower()) for one in forms)
+    ]
 
 
 def _leading(record: RecordFacts, sheet: Sheet, limit: int, *, medicines: bool) -> None:
