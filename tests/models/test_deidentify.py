@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -264,8 +265,9 @@ def test_no_identifier_is_on_the_wire_and_the_answer_has_them_back(fake: Any, na
     events = run(veiled(config_for(provider, name)), CASE, route=ROUTE, may_call=True)
     wire = provider.requests[0].raw.decode() + json.dumps(dict(provider.requests[0].headers))
     wire = json.dumps(json.loads(provider.requests[0].raw), ensure_ascii=False) + wire
-    for secret in ("García", "Garc\\u00eda", "José", "1962", "0048812"):
-        assert secret not in wire, secret
+    # Bedrock's headers hold digests, in which four digits of a year stand by chance.
+    for secret in ("García", r"Garc\\u00eda", "José", r"(?<![0-9a-f])1962(?![0-9a-f])", "0048812"):
+        assert re.search(secret, wire) is None, secret
     assert text_of(events) == (
         "For María José García-López: K 4.1 [1]. María José García-López is well ["
     )
