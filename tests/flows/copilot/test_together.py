@@ -63,8 +63,12 @@ def test_a_question_on_vaccines_is_not_answered_with_lipids(ask) -> None:
     assert "statin" not in answer
 
 
-def test_interactions_asked_for_are_those_of_the_current_medicines_gravest_first(ask) -> None:
-    answer = ask("Any drug interactions?", "demo-whitfield")["answer"]
+@pytest.mark.parametrize(
+    "question",
+    ["Any drug interactions?", "Any dangerous combinations in his meds?", "do his meds clash"],
+)
+def test_interactions_asked_for_are_those_of_the_current_medicines(ask, question) -> None:
+    answer = ask(question, "demo-whitfield")["answer"]
     first = answer.splitlines()[0]
     assert "Trimethoprim 200 mg oral tablet and Methotrexate 2.5 mg oral tablet" in first
     assert "bone-marrow suppression" in first

@@ -37,7 +37,11 @@ __all__ = [
 ABNORMAL = re.compile(
     r"\b(?:abnormal\w*|not normal|out of range|deranged|flagged)\b", re.IGNORECASE
 )
-INTERACTION = re.compile(r"\binteract(?:s|ing|ions?)?\b", re.IGNORECASE)
+INTERACTION = re.compile(
+    r"\binteract(?:s|ing|ions?)?\b|\bclash(?:es|ing)?\b"
+    r"|\b(?:danger\w*|bad|unsafe|risky|harmful)\s+(?:\w+\s+)?combinations?\b",
+    re.IGNORECASE,
+)
 
 _DOCUMENTS = 5
 _FRESH = 10
